@@ -1,0 +1,27 @@
+"""One exception family: every message says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class BatagError(ValueError):
+    """A mistake of the user's that a message can put right; the command line prints it without a traceback."""
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, where: str = "", todo: str = "") -> None:
+        self.what, self.where, self.todo = what, where, todo
+        super().__init__(f"{where}: {what}" if where else what)
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{head}. {self.todo}" if self.todo else head
+
+
+class InputError(BatagError):
+    """The input is wrong: a file that cannot be read, a record that strict reading refuses."""
+
+
+class UsageError(BatagError):
+    """The call is wrong: an unknown name, an option that does not fit."""
+
+    exit_code = 2

@@ -1,0 +1,1 @@
+"""What comes in: pages, the readers that make them, cleaning, stop words, the sample catalogue and splitting."""

@@ -1,0 +1,199 @@
+"""Cleaning by named, switchable rules; every rule only lists its edits, so the way back to the original stays exact.
+
+What is taken away leaves a space (a token never reaches over removed markup); only characters that nobody sees
+(controls, zero width) vanish without a trace.
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+
+from batag.errors import UsageError
+from batag.pages.emoji import EMOJI
+from batag.pages.offsets import Cleaned, Edit, apply_edits
+
+# "&amp;nbsp;" is an entity that somebody escaped twice.
+_ENTITY = re.compile(r"&(?:amp;)*(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ELEMENTS = (
+    "a abbr address article aside audio b base big blockquote body br button canvas caption center cite code col "
+    "colgroup dd del details div dl dt em embed fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 head "
+    "header hr html i iframe img input ins label legend li link main map mark meta nav noscript object ol optgroup "
+    "option p picture pre q s samp script section select small source span strike strong style sub summary sup svg "
+    "table tbody td template textarea tfoot th thead time title tr tt u ul var video wbr"
+)
+_TAG = rf"</?(?:{'|'.join(_ELEMENTS.split())})(?:\s[^<>]*)?/?>"
+_MARKUP = re.compile(rf"<!--|<(?P<raw>script|style)\b[^<>]*>|{_TAG}|<!doctype[^<>]*>", re.IGNORECASE)
+_RAW_END = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style")}
+_URL = re.compile(r"(?:https?://|www\.)[!-;=?-~]+", re.IGNORECASE)
+_UNSEEN = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064"
+    "\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
+)
+_ANY_UNSEEN = re.compile(f"[{_UNSEEN}]")
+_EMOJI_OR_UNSEEN = re.compile(f"{EMOJI}|(?P<unseen>[{_UNSEEN}]+)")
+_EMOJI = re.compile(f"{EMOJI}(?:\\s*{EMOJI})*")
+_WIDE = re.compile("[\uff01-\uff5e\u3000]")
+_ASCII_OF_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
+_REPEATED = re.compile(rf"(?=[^\w\s])(?:({EMOJI}|[^()\[\]{{}}<>])\1+|[!?]{{2,}})")
+_PROMO_WORDS = (
+    "限時 限量 限定 優惠 特價 特惠 特賣 促銷 折扣 折 免運費 免運 免郵 現貨 預購 熱銷 熱賣 新品 新上市 新款 上市 買一送一 買二送一 "
+    "買 送 贈品 贈 加購 滿額 滿 元 件 清倉 出清 破盤 下殺 領券 現折 回饋 點數 全館 獨家 週年慶 雙11 雙12 "
+    "限时 优惠 特价 特卖 促销 免运费 免运 包邮 现货 预售 热销 热卖 买一送一 买 赠品 赠 满 清仓 秒杀 领券 "
+    "送料無料 送料込み 送料込 ポイント 倍 セール 半額 割引 割 円 クーポン 期間限定 数量限定 新作 新商品 即納 即日発送 あす楽 "
+    "タイムセール お買い得 特別価格 最大 在庫処分 本日限り 公式 正規品 "
+    "free shipping sale off new arrival hot deal deals best seller bestseller limited time offer special clearance save buy get "
+    "one flash today only up to"
+)
+_PROMO_FILL = r"[\s\d%!~,.&+*:/|\-★☆♪◆■●※]"
+_PROMO = re.compile(
+    r"[【\[(《＼\\](?=[^】\])》／/]{1,40}[】\])》／/])"
+    rf"{_PROMO_FILL}*(?:(?:{'|'.join(sorted(set(_PROMO_WORDS.split()), key=len, reverse=True))}){_PROMO_FILL}*)+"
+    r"[】\])》／/]",
+    re.IGNORECASE,
+)
+_SPACES = re.compile(r"\s(?:\s+|(?<! ))")
+
+
+def _entities(text: str) -> Iterator[Edit]:
+    if "&" not in text:
+        return
+    for match in _ENTITY.finditer(text):
+        piece = match[0]
+        while (plain := html.unescape(piece)) != piece:
+            piece = plain
+        if piece != match[0]:
+            yield match.start(), match.end(), piece
+
+
+def _markup(text: str) -> Iterator[Edit]:
+    if "<" not in text:
+        return
+    # Ends that were not found once are not looked for again, so that hostile text costs no more than its length.
+    lost: set[str] = set()
+    place = 0
+    while match := _MARKUP.search(text, place):
+        start, place = match.span()
+        if match[0] == "<!--" and "comment" not in lost:
+            end = text.find("-->", place)
+            if end < 0:
+                lost.add("comment")
+                continue
+            place = end + 3
+        elif match[0] == "<!--":
+            continue
+        elif (raw := (match["raw"] or "").lower()) and raw not in lost:
+            if close := _RAW_END[raw].search(text, place):
+                place = close.end()
+            else:
+                lost.add(raw)
+        yield start, place, " "
+
+
+def _urls(text: str) -> Iterator[Edit]:
+    if "://" in text or "www." in text or "WWW." in text:
+        yield from ((match.start(), match.end(), " ") for match in _URL.finditer(text))
+
+
+def _controls(text: str) -> Iterator[Edit]:
+    if _ANY_UNSEEN.search(text):
+        for match in _EMOJI_OR_UNSEEN.finditer(text):
+            if match["unseen"]:
+                yield match.start(), match.end(), ""
+
+
+@cache
+def _compatible() -> re.Pattern[str]:
+    """Pieces that NFKC may change: a compatibility character or any character, with the marks that can join it."""
+    codes = (*range(0x80, 0x4E00), *range(0xA000, 0xAC00), *range(0xF900, 0x20000), *range(0x2F800, 0x2FA20))
+    marks, compatible = {0xFF9E, 0xFF9F, *range(0x1161, 0x1176), *range(0x11A8, 0x11C3), *range(0xFFC2, 0xFFDD)}, set()
+    for code in codes:
+        character = chr(code)
+        if unicodedata.combining(character):
+            marks.add(code)
+        if parts := unicodedata.decomposition(character):
+            pair = parts.split()
+            if len(pair) == 2 and not parts.startswith("<"):
+                marks.add(int(pair[1], 16))
+            if unicodedata.normalize("NFKC", character) != character:
+                compatible.add(code)
+    # At most 30 marks at a time, as Unicode's stream-safe format: sorting endless ones takes quadratic time.
+    joins = _class(marks)
+    return re.compile(f"{_class(compatible)}{joins}{{0,30}}|[\\s\\S]{joins}{{1,30}}")
+
+
+def _class(codes: Iterable[int]) -> str:
+    """A regular-expression character class of code points, in ranges."""
+    ranges: list[list[int]] = []
+    for code in sorted(codes):
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "[" + "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges) + "]"
+
+
+def _width(text: str) -> Iterator[Edit]:
+    if unicodedata.is_normalized("NFKC", text):
+        return
+    for match in _compatible().finditer(text):
+        if (folded := unicodedata.normalize("NFKC", match[0])) != match[0]:
+            yield match.start(), match.end(), folded
+
+
+def _punctuation(text: str) -> Iterator[Edit]:
+    for match in _REPEATED.finditer(text):
+        yield match.start(), match.end(), match[1] or match[0][0]
+
+
+def _promo(text: str) -> Iterator[Edit]:
+    return ((match.start(), match.end(), " ") for match in _PROMO.finditer(text))
+
+
+def _emoji(text: str) -> Iterator[Edit]:
+    return ((match.start(), match.end(), " ") for match in _EMOJI.finditer(text))
+
+
+def _spaces(text: str) -> Iterator[Edit]:
+    return ((match.start(), match.end(), " ") for match in _SPACES.finditer(text))
+
+
+RULES: dict[str, tuple[str, tuple[Callable[[str], Iterator[Edit]], ...]]] = {
+    "html": ("HTML entities become characters; tags, comments, scripts and styles become a space", (_entities, _markup)),
+    "urls": ("web addresses become a space", (_urls,)),
+    "controls": ("control, zero-width and direction characters vanish (not inside an emoji)", (_controls,)),
+    "width": ("full and half width, ligatures, circled and composed forms as NFKC has them", (_width,)),
+    "promo": ("brackets that hold promotion words only become a space", (_promo,)),
+    "punctuation": ("the same mark or emoji repeated becomes one", (_punctuation,)),
+    "emoji": ("emoji become a space (off by default: they are kept)", (_emoji,)),
+    "spaces": ("a run of white space becomes one space", (_spaces,)),
+}
+DEFAULT_RULES = tuple(name for name in RULES if name != "emoji")
+
+
+class Cleaner:
+    """Applies the named rules, always in the order of `RULES`."""
+
+    def __init__(self, rules: Iterable[str] = DEFAULT_RULES) -> None:
+        chosen = set(rules)
+        for name in sorted(chosen - RULES.keys()):
+            near = difflib.get_close_matches(name, RULES, n=1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            raise UsageError(f"{name!r} is not a cleaning rule", todo=f"{hint}The rules are {', '.join(RULES)}")
+        self.rules = tuple(name for name in RULES if name in chosen)
+        self._steps = [step for name in self.rules for step in RULES[name][1]]
+
+    def __call__(self, text: str) -> Cleaned:
+        cleaned = Cleaned(text, text)
+        for step in self._steps:
+            if step is _width:
+                # One character for one: the bulk of all width changes, and no offset moves.
+                cleaned.text = _WIDE.sub(lambda match: _ASCII_OF_WIDE[match[0]], cleaned.text)
+            if edits := list(step(cleaned.text)):
+                cleaned.text = apply_edits(cleaned.text, edits)
+                cleaned.steps.append(edits)
+        return cleaned

@@ -1,0 +1,63 @@
+"""Edits of a text and the exact way back: each offset of the cleaned text maps into the original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+Edit = tuple[int, int, str]
+"""Start, end and what stands there instead; a list of edits is in order and without overlaps."""
+
+
+def apply_edits(text: str, edits: Sequence[Edit]) -> str:
+    """The text after all edits."""
+    pieces, done = [], 0
+    for start, end, replacement in edits:
+        pieces += text[done:start], replacement
+        done = end
+    pieces.append(text[done:])
+    return "".join(pieces)
+
+
+@dataclass(slots=True)
+class Cleaned:
+    """A cleaned text, the original it came from, and the edits between (one list a step)."""
+
+    original: str
+    text: str
+    steps: list[Sequence[Edit]] = field(default_factory=list)
+    _origins: tuple[Sequence[int], Sequence[int]] | None = None
+
+    @property
+    def origins(self) -> tuple[Sequence[int], Sequence[int]]:
+        """For each character of the cleaned text, where its origin starts and ends in the original."""
+        if self._origins is None:
+            starts: Sequence[int] = range(len(self.original))
+            ends: Sequence[int] = range(1, len(self.original) + 1)
+            for edits in self.steps:
+                starts, ends = _through(edits, starts, ends)
+            self._origins = starts, ends
+        return self._origins
+
+    def to_original(self, start: int, end: int) -> tuple[int, int]:
+        """The piece of the original that the cleaned piece `[start, end)` (not empty) came from."""
+        if not self.steps:
+            return start, end
+        starts, ends = self.origins
+        return starts[start], ends[end - 1]
+
+
+def _through(edits: Sequence[Edit], starts: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Carry the origins of each character through one step; a replacement's characters all come from the whole piece."""
+    new_starts: list[int] = []
+    new_ends: list[int] = []
+    done = 0
+    for start, end, replacement in edits:
+        new_starts += starts[done:start]
+        new_ends += ends[done:start]
+        new_starts += [starts[start]] * len(replacement)
+        new_ends += [ends[end - 1]] * len(replacement)
+        done = end
+    new_starts += starts[done:]
+    new_ends += ends[done:]
+    return new_starts, new_ends

@@ -1,0 +1,5 @@
+"""The embedded sample catalogue: made-up product pages of five shops in three languages, the same bytes for the same seed."""
+
+from batag.pages.sample.catalogue import LANGUAGES, SHOPS, SPLITS, sample_pages
+
+__all__ = ["LANGUAGES", "SHOPS", "SPLITS", "sample_pages"]

@@ -1,0 +1,134 @@
+"""Writes the pages of the sample catalogue, one after the other from one stream of random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from random import Random
+
+from batag.errors import UsageError
+from batag.pages.page import Page
+from batag.pages.sample.brand import Forms, brand_pool, name_pool
+from batag.pages.sample.draft import Draft
+from batag.pages.sample.goods import Goods, GoodsPools, goods_pools
+from batag.pages.sample.knobs import KNOBS, Knobs
+from batag.pages.sample.lexicon import Kind, read_lexicon
+from batag.pages.sample.noise import Noise
+from batag.pages.sample.pool import SPLITS, Pool
+from batag.pages.sample.template import Templates, Writer
+
+LANGUAGES = ("zh-Hant", "ja", "en")
+SHOPS = ("cosmetics", "furniture", "fashion", "shoes", "general")
+JOINERS = {"zh-Hant": "", "ja": "", "en": " "}
+BREAKS = ("<br>", "<br>", "<br/>", "<br />\n", "</p><p>")
+
+
+def sample_pages(language: str = "zh-Hant", *, pages: int = 2000, split: str = "train", seed: int = 0) -> Iterator[Page]:
+    """The first `pages` pages of a split of the sample catalogue; the same seed gives the same pages."""
+    if language not in LANGUAGES:
+        raise UsageError(f"the sample catalogue has no language {language!r}", todo=f"Choose one of {', '.join(LANGUAGES)}.")
+    if split not in SPLITS:
+        raise UsageError(f"the sample catalogue has no split {split!r}", todo=f"Choose one of {', '.join(SPLITS)}.")
+    return _pages(language, split, pages, seed)
+
+
+def _pages(language: str, split: str, pages: int, seed: int) -> Iterator[Page]:
+    number = int.from_bytes(sha256(f"{language}/{split}/{seed}".encode()).digest()[:8], "big")
+    # Of Random only random() is used: it alone is promised to be the same in every Python.
+    random = Random(number).random
+    counters = {shop: _counter(language, shop, split) for shop in SHOPS}
+    knobs = KNOBS[language]
+    names = tuple(name_pool(language, name) for name in ("train", split))
+    draft = Draft(random, name=lambda: names[random() < knobs.own_names].draw(random()))
+    noise = Noise(language, knobs=knobs, random=random)
+    for place in range(pages):
+        shop = SHOPS[int(random() * len(SHOPS))]
+        yield counters[shop].write(draft, noise, id=f"{language}-{split}-{shop}-{place:06d}", knobs=knobs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shelf:
+    """The goods of one kind, and how its pages are written with and without a brand."""
+
+    kind: Kind
+    goods: tuple[GoodsPools, GoodsPools]
+    title: Writer
+    plain_title: Writer
+    description: Writer
+    plain_description: Writer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counter:
+    """One shop of one split: its brands (train's, and the split's own) and shelves."""
+
+    language: str
+    shop: str
+    brands: tuple[Pool[Forms], Pool[Forms]]
+    shelves: tuple[Shelf, ...]
+
+    def write(self, draft: Draft, noise: Noise, *, id: str, knobs: Knobs) -> Page:
+        """The next page of the shop."""
+        random = draft.random
+        shelf = self._shelf(random)
+        draft.goods, draft.head = self._goods(shelf, random, knobs)
+        draft.other = lambda: self._other(draft.head, random, knobs)
+        draft.series = draft.name()
+        branded = random() >= knobs.brandless
+        titled = branded and random() >= knobs.untitled
+        if branded:
+            draft.brand = noise.brand(self.brands[random() < knobs.own_brands].draw(random()))
+        self._style(draft, noise, shelf.kind, knobs)
+        (shelf.title if titled else shelf.plain_title)(draft)
+        noise.disturb(draft)
+        title, tags = draft.close("title")
+        (shelf.description if branded else shelf.plain_description)(draft)
+        noise.disturb(draft)
+        description, more = draft.close("description")
+        fields = {"title": title, "description": description}
+        return Page(id, fields, language=self.language, shop=self.shop, tags=(*tags, *more), labelled=True)
+
+    def _shelf(self, random: Callable[[], float]) -> Shelf:
+        return self.shelves[int(random() * len(self.shelves))]
+
+    def _goods(self, shelf: Shelf, random: Callable[[], float], knobs: Knobs) -> Goods:
+        return shelf.goods[random() < knobs.own_goods].draw(random)
+
+    def _other(self, head: str, random: Callable[[], float], knobs: Knobs) -> str:
+        """Goods that the page does not sell, so never the page's own under another modifier."""
+        while True:
+            goods, other = self._goods(self._shelf(random), random, knobs)
+            if other not in head and head not in other:
+                return goods if random() < 0.3 else other
+
+    def _style(self, draft: Draft, noise: Noise, kind: Kind, knobs: Knobs) -> None:
+        random = draft.random
+        draft.space = "" if random() < knobs.joined else " "
+        noise.markup = random() < knobs.html
+        gaps = BREAKS if noise.markup else kind.rules["gap"]
+        draft.gap = gaps[int(random() * len(gaps))]
+        bullets = kind.rules["bullet"]
+        draft.bullet = bullets[int(random() * len(bullets))]
+
+
+@cache
+def _counter(language: str, shop: str, split: str) -> Counter:
+    brands = (brand_pool(language, shop, "train"), brand_pool(language, shop, split))
+    shelves = tuple(_shelf(kind, language, split) for kind in read_lexicon(language).kinds[shop])
+    return Counter(language=language, shop=shop, brands=brands, shelves=shelves)
+
+
+def _shelf(kind: Kind, language: str, split: str) -> Shelf:
+    knobs = KNOBS[language]
+    pools = [goods_pools(kind, split=name, joiner=JOINERS[language], knobs=knobs) for name in ("train", split)]
+    with_brand, without = (Templates(kind.rules, knobs=knobs, branded=branded) for branded in (True, False))
+    return Shelf(
+        kind=kind,
+        goods=(pools[0], pools[1]),
+        title=with_brand.writer("title"),
+        plain_title=without.writer("plain_title"),
+        description=with_brand.writer("description"),
+        plain_description=without.writer("description"),
+    )

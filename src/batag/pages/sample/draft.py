@@ -1,0 +1,62 @@
+"""The page while it is being written: pieces of text, and which of them are tags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from batag.pages.page import Tag
+
+
+@dataclass(slots=True)
+class Draft:
+    """What a page is about, its style, and the pieces of the field in hand; `marks` are (piece, label) in order."""
+
+    random: Callable[[], float]
+    brand: tuple[str, ...] = ()
+    goods: str = ""
+    head: str = ""
+    series: str = ""
+    space: str = " "
+    gap: str = ""
+    bullet: str = ""
+    other: Callable[[], str] = str
+    name: Callable[[], str] = str
+    pieces: list[str] = field(default_factory=list)
+    marks: list[tuple[int, str]] = field(default_factory=list)
+    picked: dict[str, int] = field(default_factory=dict)
+
+    def pick(self, rule: str, count: int) -> int:
+        """Which of a rule's alternatives to write; the page does not say the same thing twice in a row."""
+        last = self.picked.get(rule)
+        if last is None:
+            choice = int(self.random() * count)
+        else:
+            choice = (last + 1 + int(self.random() * min(2, count - 1))) % count
+        self.picked[rule] = choice
+        return choice
+
+    def end_sentence(self) -> None:
+        """Write the gap between sentences, unless nothing was written since the last one."""
+        pieces = self.pieces
+        if pieces and pieces[-1] is self.bullet:
+            pieces.pop()
+        if pieces and pieces[-1] is not self.gap:
+            pieces.append(self.gap)
+
+    def tag(self, text: str, label: str) -> None:
+        """Write a piece that is a tag."""
+        self.marks.append((len(self.pieces), label))
+        self.pieces.append(text)
+
+    def close(self, field: str) -> tuple[str, list[Tag]]:
+        """The field's text and tags; the draft is empty again."""
+        pieces, start, before = self.pieces, 0, 0
+        tags: list[Tag] = []
+        for place, label in self.marks:
+            start += sum(map(len, pieces[before:place]))
+            before, text = place, pieces[place]
+            tags.append(Tag(field, start, start + len(text), label, text))
+        text = "".join(pieces)
+        self.pieces, self.marks, self.picked = [], [], {}
+        return text, tags

@@ -1,0 +1,69 @@
+"""Every rate of the sample catalogue in one place, one set a language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knobs:
+    """Shares are 0..1. A template's `{rule?knob}` writes the rule with the chance that the knob of that name says."""
+
+    # Length and the ratio none : goods : brand
+    fullness: float  # multiplies the chance of every `{rule?60}`
+    brand_again: float  # a sentence that names the brand again
+    goods_again: float  # a sentence that names the goods again
+    brandless: float  # pages without any brand
+    untitled: float  # branded pages whose title leaves the brand out
+    bare_goods: float = 0.35  # goods without a modifier
+
+    # What dev and test show that train never did
+    own_brands: float = 0.5  # dev/test pages with a brand of their own pool
+    own_goods: float = 0.5  # dev/test pages with goods of their own pool
+    own_names: float = 0.5  # dev/test names (series, ...) of their own pool: being unknown must not tell a brand
+    held_goods: float = 0.15  # heads kept for dev, and as many for test; the same for compounds
+
+    # Popularity: rank r is drawn with a weight near 1 / (r + flatness)
+    brands: int = 300  # brands a shop in train; a quarter of it in dev and in test
+    names: int = 1200  # names that are no brands in train; a quarter of it in dev and in test
+    flatness: int = 8
+
+    # How brands look
+    native: float  # written in the language's own script (Han, kana and kanji; two words in English)
+    pair: float  # Latin and native together: LUMORA 露茉菈
+    ordinary: float  # a common word that is also a plain word: 森林
+
+    # Noise, a chance a page unless it says otherwise
+    promo: float = 0.3
+    emoji: float = 0.15
+    html: float = 0.22
+    url: float = 0.03
+    aside: float = 0.25  # goods or names that are mentioned but are not what is sold
+    width: float = 0.06
+    typo: float = 0.08
+    goods_typo: float = 0.02
+    repeat: float = 0.08  # !!! ～～
+    zero_width: float = 0.03
+    joined: float = 0.3  # no space between a brand and its neighbour, where the language allows it
+    capitals: float = 0.06  # a Latin brand in capitals
+
+
+KNOBS = {
+    "zh-Hant": Knobs(
+        fullness=1.0, brand_again=0.4, goods_again=0.5, brandless=0.12, untitled=0.08, native=0.3, pair=0.15, ordinary=0.05
+    ),
+    "ja": Knobs(
+        fullness=1.0, brand_again=0.4, goods_again=0.4, brandless=0.1, untitled=0.08, native=0.45, pair=0.1, ordinary=0.04
+    ),
+    "en": Knobs(
+        fullness=1.0,
+        brand_again=0.4,
+        goods_again=0.4,
+        brandless=0.12,
+        untitled=0.08,
+        native=0.4,
+        pair=0.0,
+        ordinary=0.06,
+        joined=0.0,
+    ),
+}

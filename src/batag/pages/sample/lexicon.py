@@ -1,0 +1,90 @@
+"""The words and page templates of a language, read from its TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+Rules = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Modifiers and heads that go together: any of the one before any of the other is something one can buy."""
+
+    modifiers: tuple[str, ...]
+    heads: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of product of one shop: its goods and the rules its pages are written with."""
+
+    name: str
+    shop: str
+    goods: tuple[Group, ...]
+    rules: Rules
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lexicon:
+    """The parts that brands are coined from, and the kinds of every shop."""
+
+    brand: Rules
+    kinds: Mapping[str, tuple[Kind, ...]]
+
+
+Syllable = tuple[str, str, str]  # Latin letters, Han, kana
+
+
+@cache
+def read_latin() -> tuple[tuple[Syllable, ...], tuple[Syllable, ...]]:
+    """The syllables that every language coins Latin names from, and the endings that may follow."""
+    data = _read("latin.toml")
+    return _syllables(data["syllables"]), _syllables(data["codas"])
+
+
+def _syllables(text: str) -> tuple[Syllable, ...]:
+    rows = (row.split("/") for row in text.split())
+    return tuple((latin, han, kana) for latin, han, kana in rows)
+
+
+@cache
+def read_lexicon(language: str) -> Lexicon:
+    """The lexicon of one of `LANGUAGES`; a kind's rules hide its shop's, and those hide the shared ones."""
+    data = _read(language.lower().replace("-", "_") + ".toml")
+    shared = _rules(data["rules"])
+    kinds = {}
+    for shop, section in data["shop"].items():
+        of_shop = {**shared, **_rules(section["rules"])}
+        kinds[shop] = tuple(_kind(kind, shop, values, of_shop) for kind, values in section["kind"].items())
+    return Lexicon(brand=_rules(data["brand"]), kinds=kinds)
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("batag.pages.sample").joinpath(name).read_text(encoding="utf-8"))
+
+
+def _kind(name: str, shop: str, values: Mapping[str, Any], of_shop: Rules) -> Kind:
+    own = _rules({rule: value for rule, value in values.items() if rule != "goods"})
+    return Kind(name=name, shop=shop, goods=tuple(map(_group, values["goods"].strip().split("\n"))), rules={**of_shop, **own})
+
+
+def _group(line: str) -> Group:
+    modifiers, heads = line.split(" > ")
+    return Group(modifiers=tuple(modifiers.split("|")), heads=tuple(heads.split("|")))
+
+
+def _rules(section: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {name: _alternatives(value) for name, value in section.items()}
+
+
+def _alternatives(value: str | list[str]) -> tuple[str, ...]:
+    """A list as it is, a text with one alternative a line, or on a single line one between bars."""
+    if isinstance(value, list):
+        return tuple(value)
+    return tuple(value.strip("\n").split("\n")) if "\n" in value else tuple(value.split("|"))

@@ -1,0 +1,89 @@
+"""Noise as on real pages: markup, width forms, typos, repeated punctuation, zero-width spaces. No offset ever breaks, since
+only whole pieces are changed before a field is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from batag.pages.sample.draft import Draft
+from batag.pages.sample.knobs import Knobs
+
+WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
+ENDINGS = {"！": "！！！", "!": "!!!", "～": "～～～", "?": "??", "。": "。。。", "…": "……", "♪": "♪♪", ".": "..."}
+FULL_KANA = (
+    "アイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワヲンァィゥェォャュョッー"
+    "ガギグゲゴザジズゼゾダヂヅデドバビブベボヴパピプペポ"
+)
+HALF_KANA = (
+    *"ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛﾜｦﾝｧｨｩｪｫｬｭｮｯｰ",
+    *(f"{kana}ﾞ" for kana in "ｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾊﾋﾌﾍﾎｳ"),
+    *(f"{kana}ﾟ" for kana in "ﾊﾋﾌﾍﾎ"),
+)
+NARROW = {ord(full): half for full, half in zip(FULL_KANA, HALF_KANA, strict=True)}
+
+
+class Noise:
+    """Disturbs drafts at the rates of the knobs; `markup` says whether the page in hand is HTML."""
+
+    def __init__(self, language: str, *, knobs: Knobs, random: Callable[[], float]) -> None:
+        self.knobs, self.random = knobs, random
+        self.width = NARROW if language == "ja" else WIDE
+        self.markup = False
+
+    def brand(self, forms: tuple[str, ...]) -> tuple[str, ...]:
+        """A brand's forms as this page writes them: in capitals, or in another width."""
+        chance = self.random()
+        if chance < self.knobs.capitals:
+            return tuple(form.upper() for form in forms)
+        if chance < self.knobs.capitals + self.knobs.width / 3:
+            return tuple(form.translate(WIDE if form.isascii() else self.width) for form in forms)
+        return forms
+
+    def disturb(self, draft: Draft) -> None:
+        """Change pieces of the field in hand; what is a tag stays one piece."""
+        knobs, random, pieces = self.knobs, self.random, draft.pieces
+        labels = dict(draft.marks)
+        if random() < knobs.typo and (place := self._plain(pieces, labels, 4)) is not None:
+            pieces[place] = self._typo(pieces[place])
+        if random() < knobs.goods_typo:
+            for place, label in draft.marks:
+                if label == "goods" and len(pieces[place]) > 4:
+                    pieces[place] = self._typo(pieces[place])
+                    break
+        if random() < knobs.width and (place := self._plain(pieces, labels, 1)) is not None:
+            pieces[place] = pieces[place].translate(self.width if random() < 0.5 else WIDE)
+        if random() < knobs.repeat:
+            for place in range(len(pieces)):
+                if place not in labels and pieces[place][-1:] in ENDINGS:
+                    pieces[place] = pieces[place][:-1] + ENDINGS[pieces[place][-1]]
+                    break
+        if random() < knobs.zero_width and (place := self._plain(pieces, labels, 1)) is not None:
+            pieces[place] += "\u200b"
+        if self.markup and pieces and random() < 0.5:
+            self._bold(pieces, labels)
+
+    def _plain(self, pieces: list[str], labels: dict[int, str], length: int) -> int | None:
+        """A piece that is no tag and no markup."""
+        for _ in range(4):
+            place = int(self.random() * len(pieces))
+            text = pieces[place]
+            if place not in labels and len(text) >= length and not any(mark in text for mark in "<&/"):
+                return place
+        return None
+
+    def _typo(self, text: str) -> str:
+        """Two neighbours swapped, or one character lost; never the first."""
+        place = 1 + int(self.random() * (len(text) - 2))
+        if self.random() < 0.5:
+            return text[:place] + text[place + 1] + text[place] + text[place + 2 :]
+        return text[:place] + text[place + 1 :]
+
+    def _bold(self, pieces: list[str], labels: dict[int, str]) -> None:
+        """Put <b> around a piece, on its neighbours where the piece is a tag."""
+        place = int(self.random() * len(pieces))
+        if place not in labels:
+            if len(pieces[place]) > 2 and "<" not in pieces[place]:
+                pieces[place] = f"<b>{pieces[place]}</b>"
+        elif 0 < place < len(pieces) - 1 and place - 1 not in labels and place + 1 not in labels:
+            pieces[place - 1] += "<b>"
+            pieces[place + 1] = "</b>" + pieces[place + 1]

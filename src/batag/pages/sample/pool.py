@@ -1,0 +1,38 @@
+"""Which split a word belongs to, and drawing from a pool by popularity."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Generic, TypeVar
+from zlib import crc32
+
+SPLITS = ("train", "dev", "test")
+T = TypeVar("T")
+
+
+def share(text: str, salt: str = "") -> float:
+    """A number in 0..1 that depends on the text alone, the same on every machine."""
+    return crc32(f"{salt}/{text}".encode()) / 2**32
+
+
+def split_of(text: str, *, held: float, salt: str = "") -> str:
+    """The one split a text belongs to, where dev and test each hold a share of `held`."""
+    place = share(text, salt)
+    return "dev" if place < held else "test" if place < 2 * held else "train"
+
+
+class Pool(Generic[T]):
+    """Members in order of popularity: rank r is drawn with a weight of 1 / (r + flatness)."""
+
+    def __init__(self, members: Sequence[T], *, flatness: int) -> None:
+        assert members, "an empty pool"
+        self.members = members
+        # Only sums and quotients: unlike powers they are the same on every machine.
+        self._steps = list(accumulate(1 / (rank + flatness) for rank in range(len(members))))[:-1]
+        self._total = (self._steps[-1] if self._steps else 0) + 1 / (len(members) - 1 + flatness)
+
+    def draw(self, chance: float) -> T:
+        """The member for a number in 0..1."""
+        return self.members[bisect(self._steps, chance * self._total)]

@@ -1,0 +1,98 @@
+"""Words that are never a tag by themselves, one list a language; a user's own words come on top, nothing is taken away."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from batag.errors import InputError, UsageError
+from batag.pages.language import LANGUAGES
+
+_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lo"})  # not Lm: a line of ー is a decoration
+_CORE = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
+# Three digits or more, but not in a price such as 1,980 or 1234.50.
+_MODEL = re.compile(r"(?<!\d)(?<!\d[.,])\d{3,}(?!\d|[.,]\d)")
+
+
+def stop_words(language: str | None, *, more: Iterable[str | Path] = ()) -> frozenset[str]:
+    """The list of one language (all four joined for None), folded, plus `more`: a text is a word, a `Path` a file of words."""
+    if language is not None and language not in LANGUAGES:
+        raise UsageError(f"no stop words for the language {language!r}", todo=f"Use one of {', '.join(LANGUAGES)}")
+    words = _listed(language)
+    for item in (more,) if isinstance(more, str) else more:
+        words |= _folded(read_words(item) if isinstance(item, Path) else (item,))
+    return words
+
+
+def read_words(path: Path) -> list[str]:
+    """The words of a UTF-8 file, one a line; blank lines and lines that start with # do not count."""
+    try:
+        return _parse(path.read_bytes(), name=str(path))
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo="Name a text file of words") from error
+
+
+def fold(text: str) -> str:
+    """The form in which words are compared: NFKC, no case, a straight apostrophe, single spaces."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(folded.replace("\u2019", "'").split())
+
+
+@dataclass(frozen=True)
+class StopWords:
+    """A set of words, kept folded, that judges whether a text may be a tag."""
+
+    words: frozenset[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", _folded(self.words))
+
+    def stands_alone(self, text: str) -> bool:
+        """Whether nothing in `text` makes a tag: each of its pieces (between spaces) is a stop word or has no letter.
+
+        A number of one or two digits, a price and a percentage are no tag; three digits or more may be a model (501).
+        There is no segmentation: 免運 特價 stands alone, 免運特價 and 50ml do not unless they are words of the list.
+        """
+        folded = fold(text)
+        return self._holds(folded) or not any(_may_be_a_name(piece) and not self._holds(piece) for piece in folded.split())
+
+    def _holds(self, piece: str) -> bool:
+        core = _CORE.search(piece)
+        return piece in self.words or (core is not None and core[0] in self.words)
+
+
+def _may_be_a_name(piece: str) -> bool:
+    kinds = set(map(unicodedata.category, piece))
+    priced = "Sc" in kinds or "%" in piece
+    return bool(kinds & _LETTERS) or (not priced and _MODEL.search(piece) is not None)
+
+
+@cache
+def _listed(language: str | None) -> frozenset[str]:
+    if language is None:
+        return frozenset().union(*map(_listed, LANGUAGES))
+    listed = resources.files(__name__).joinpath(f"{language}.txt")
+    return _folded(_parse(listed.read_bytes(), name=listed.name))
+
+
+def _folded(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(fold, words)) - {""}
+
+
+def _parse(data: bytes, *, name: str) -> list[str]:
+    words = []
+    for number, line in enumerate(data.splitlines(), 1):  # bytes: only CR and LF end a line
+        try:
+            word = line.decode("utf-8-sig").strip()
+        except UnicodeDecodeError as error:
+            raise InputError("not UTF-8", where=f"{name}:{number}", todo="Save the word list as UTF-8") from error
+        if "\0" in word:
+            raise InputError("a NUL character", where=f"{name}:{number}", todo="Save the word list as UTF-8 text")
+        if word and not word.startswith("#"):
+            words.append(word)
+    return words

@@ -1,0 +1,27 @@
+"""Text to tokens with offsets; segmenters are found by name and imported when first used."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from batag.errors import UsageError
+
+if TYPE_CHECKING:
+    from batag.segmentation.dictionary import Dictionary
+    from batag.segmentation.segmenter import Segmenter
+
+SEGMENTERS = ("english", "chinese", "japanese", "characters")
+SEGMENTATIONS = ("auto", *SEGMENTERS, "given")
+
+
+def build_segmenter(name: str, *, dictionary: Dictionary | None = None) -> Segmenter:
+    """The segmenter of that name."""
+    if name not in SEGMENTERS:
+        near = difflib.get_close_matches(name, SEGMENTATIONS, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"{name!r} is not a segmentation", todo=f"{hint}There are {', '.join(SEGMENTATIONS)}")
+    module = import_module(f"batag.segmentation.{name}")
+    segmenter: Segmenter = getattr(module, name.capitalize())(dictionary=dictionary)
+    return segmenter

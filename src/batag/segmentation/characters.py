@@ -1,0 +1,17 @@
+"""One token a character: for labels given by character, and for languages without a segmenter."""
+
+from __future__ import annotations
+
+import re
+
+from batag.pages.emoji import EMOJI
+from batag.segmentation.segmenter import Segmenter
+
+
+class Characters(Segmenter):
+    """Every character by itself; emoji sequences and marked characters stay whole."""
+
+    forced = re.compile(EMOJI)
+
+    def cut(self, text: str) -> list[int]:
+        return list(range(1, len(text) + 1))

@@ -1,0 +1,39 @@
+"""Chinese by jieba's algorithm (rjieba). Its dictionary is Simplified, so Traditional text is read through a table of
+single characters: same length, so offsets and the page's own text stay."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import accumulate
+
+import numpy as np
+import rjieba
+from numpy.typing import NDArray
+
+from batag.segmentation.segmenter import LATIN_KATAKANA_AND_EMOJI, Segmenter
+from batag.segmentation.variants import simplified_of
+
+
+class Chinese(Segmenter):
+    """Words of Traditional and Simplified Chinese alike."""
+
+    forced = re.compile(LATIN_KATAKANA_AND_EMOJI)
+
+    def cut(self, text: str) -> list[int]:
+        return list(accumulate(map(len, rjieba.cut(simplify(text)))))
+
+
+def simplify(text: str) -> str:
+    """The text with each Traditional character as its Simplified one (for the dictionary's eyes only)."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return _table()[codes].tobytes().decode("utf-32-le", "surrogatepass")
+
+
+@cache
+def _table() -> NDArray[np.uint32]:
+    """Every code point's Simplified form, by number: far faster than a dictionary look-up a character."""
+    table = np.arange(0x110000, dtype=np.uint32)
+    for traditional, simplified in simplified_of().items():
+        table[ord(traditional)] = ord(simplified)
+    return table

@@ -1,0 +1,93 @@
+"""A page to tokens: cleaning, language, segmenter; tokens keep offsets into the cleaned text and back to the original."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from batag.pages.cleaning import DEFAULT_RULES, Cleaner
+from batag.pages.offsets import Cleaned, apply_edits
+from batag.pages.page import Offsets, Page
+from batag.segmentation import build_segmenter
+from batag.segmentation.detection import detect_language
+from batag.segmentation.dictionary import Dictionary
+from batag.segmentation.segmenter import Segmenter
+
+_OF_LANGUAGE = {"zh-Hant": "chinese", "zh-Hans": "chinese", "ja": "japanese", "en": "english"}
+
+
+@dataclass(slots=True)
+class TokenizedField:
+    """One field of a page in tokens: offsets into `cleaned.text`."""
+
+    name: str
+    cleaned: Cleaned
+    tokens: list[Offsets]
+
+    @property
+    def words(self) -> list[str]:
+        """The text of each token, cleaned."""
+        text = self.cleaned.text
+        return [text[start:end] for start, end in self.tokens]
+
+    @property
+    def origins(self) -> list[Offsets]:
+        """Each token's place in the original text."""
+        return [self.cleaned.to_original(start, end) for start, end in self.tokens]
+
+
+class Segmentation:
+    """How pages become tokens: by language (`auto`), by one segmenter for all, or as the page brings them (`given`)."""
+
+    def __init__(
+        self, name: str = "auto", *, rules: Iterable[str] = DEFAULT_RULES, dictionary: Dictionary | None = None
+    ) -> None:
+        self.name = name
+        self.cleaner = Cleaner(rules)
+        self.dictionary = dictionary
+        self._width = Cleaner(rule for rule in self.cleaner.rules if rule == "width")
+        self._segmenters: dict[str, Segmenter] = {}
+        if name not in ("auto", "given"):
+            self._segmenter(name)
+
+    def __call__(self, page: Page) -> list[TokenizedField]:
+        """The page's fields, in order; a page that brings its own tokens keeps them unless a segmenter was named."""
+        given = page.tokens if self.name in ("auto", "given") else None
+        segmenter: Segmenter | None = None
+        fields = []
+        for name, text in page.fields.items():
+            if given is not None and name in given:
+                fields.append(self._given(name, text, given[name]))
+                continue
+            if segmenter is None:
+                segmenter = self._segmenter(self.name if self.name in self._segmenters else _OF_LANGUAGE[language_of(page)])
+            cleaned = self.cleaner(text)
+            fields.append(TokenizedField(name, cleaned, segmenter.segment(cleaned.text)))
+        return fields
+
+    def _segmenter(self, name: str) -> Segmenter:
+        if name not in self._segmenters:
+            self._segmenters[name] = build_segmenter(name, dictionary=self.dictionary)
+        return self._segmenters[name]
+
+    def _given(self, name: str, text: str, tokens: Iterable[Offsets]) -> TokenizedField:
+        """Tokens as they came; only width is folded, inside each token, and none is ever lost."""
+        edits, places, shift = [], [], 0
+        for start, end in tokens:
+            word = text[start:end]
+            folded = self._width(word).text
+            if folded != word and folded.strip():
+                edits.append((start, end, folded))
+            else:
+                folded = word
+            places.append((start + shift, start + shift + len(folded)))
+            shift += len(folded) - len(word)
+        cleaned = Cleaned(text, apply_edits(text, edits), [edits] if edits else [])
+        return TokenizedField(name, cleaned, places)
+
+
+def language_of(page: Page) -> str:
+    """The page's language, detected if it does not say one that we know."""
+    if page.language in _OF_LANGUAGE:
+        return page.language
+    return detect_language("\n".join(page.fields.values()))

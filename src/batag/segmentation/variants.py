@@ -1,0 +1,41 @@
+"""Which Han characters are Traditional, Simplified or Japanese forms, from OpenCC's tables."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from opencc import OpenCC
+
+_BLOCKS = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x2FA20))
+_HAN = [chr(code) for low, high in _BLOCKS for code in range(low, high)]
+
+
+def _changed(configuration: str) -> dict[str, str]:
+    """The characters that a conversion changes one for one (a line each, so that no phrase is seen)."""
+    converted = OpenCC(configuration).convert("\n".join(_HAN)).split("\n")
+    assert len(converted) == len(_HAN)
+    return {before: after for before, after in zip(_HAN, converted, strict=True) if before != after and len(after) == 1}
+
+
+@cache
+def simplified_of() -> dict[str, str]:
+    """Traditional character to Simplified."""
+    return _changed("t2s")
+
+
+@cache
+def traditional_only() -> frozenset[str]:
+    """Characters that Simplified text does not use."""
+    return frozenset(simplified_of())
+
+
+@cache
+def simplified_only() -> frozenset[str]:
+    """Characters that Traditional text does not use."""
+    return frozenset(_changed("s2t")) - traditional_only()
+
+
+@cache
+def japanese_only() -> frozenset[str]:
+    """Characters of the Japanese reform that neither Chinese script uses."""
+    return frozenset(_changed("jp2t")) - traditional_only() - simplified_only()

@@ -1,0 +1,43 @@
+"""Every limit in one table; an environment variable `BATAG_<NAME>` moves each."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+
+from batag.errors import UsageError
+
+
+def _limit(default: int, meaning: str) -> int:
+    return field(default=default, metadata={"help": meaning})  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The limits in force; `docs/settings.md` lists the same rows (a test compares them)."""
+
+    max_page_characters: int = _limit(1_000_000, "a longer page is an error, not a cut page")
+    max_record_bytes: int = _limit(16_000_000, "a longer line or record is skipped and listed, without being held in memory")
+    segment_chunk_characters: int = _limit(8_000, "longer text is segmented in chunks of at most this many characters")
+    remembered_ids: int = _limit(5_000_000, "ids remembered to find duplicates; past that the check stops and says so")
+    remembered_problems: int = _limit(
+        1_000, "problems kept in memory; past that they are only counted (a file named for them gets all)"
+    )
+    shown_problems: int = _limit(10, "problems that a command prints")
+    sniff_bytes: int = _limit(262_144, "how much of a file is looked at to tell its format, encoding and language")
+    rare_class_tags: int = _limit(50, "a class with fewer tags than this is called rare")
+
+    @classmethod
+    def from_environment(cls) -> Settings:
+        """The defaults, moved by the environment."""
+        moved: dict[str, int] = {}
+        for limit in fields(cls):
+            name = f"BATAG_{limit.name.upper()}"
+            if (value := os.environ.get(name)) is not None:
+                if not value.isdecimal() or int(value) < 1:
+                    raise UsageError(f"{value!r} is not a whole number above 0", where=name, todo="Unset it or give a number")
+                moved[limit.name] = int(value)
+        return cls(**moved)
+
+
+settings = Settings.from_environment()
