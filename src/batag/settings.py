@@ -9,7 +9,7 @@ from batag.errors import UsageError
 
 
 def _limit(default: int, meaning: str) -> int:
-    return field(default=default, metadata={"help": meaning})  # type: ignore[no-any-return]
+    return field(default=default, metadata={"help": meaning})
 
 
 @dataclass(frozen=True, kw_only=True)

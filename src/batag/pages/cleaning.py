@@ -41,13 +41,13 @@ _WIDE = re.compile("[\uff01-\uff5e\u3000]")
 _ASCII_OF_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
 _REPEATED = re.compile(rf"(?=[^\w\s])(?:({EMOJI}|[^()\[\]{{}}<>])\1+|[!?]{{2,}})")
 _PROMO_WORDS = (
-    "限時 限量 限定 優惠 特價 特惠 特賣 促銷 折扣 折 免運費 免運 免郵 現貨 預購 熱銷 熱賣 新品 新上市 新款 上市 買一送一 買二送一 "
-    "買 送 贈品 贈 加購 滿額 滿 元 件 清倉 出清 破盤 下殺 領券 現折 回饋 點數 全館 獨家 週年慶 雙11 雙12 "
+    "限時 限量 限定 優惠 特價 特惠 特賣 促銷 折扣 折 免運費 免運 免郵 現貨 預購 熱銷 熱賣 新品 新上市 新款 上市 買一送一 "
+    "買二送一 買 送 贈品 贈 加購 滿額 滿 元 件 清倉 出清 破盤 下殺 領券 現折 回饋 點數 全館 獨家 週年慶 雙11 雙12 "
     "限时 优惠 特价 特卖 促销 免运费 免运 包邮 现货 预售 热销 热卖 买一送一 买 赠品 赠 满 清仓 秒杀 领券 "
     "送料無料 送料込み 送料込 ポイント 倍 セール 半額 割引 割 円 クーポン 期間限定 数量限定 新作 新商品 即納 即日発送 あす楽 "
     "タイムセール お買い得 特別価格 最大 在庫処分 本日限り 公式 正規品 "
-    "free shipping sale off new arrival hot deal deals best seller bestseller limited time offer special clearance save buy get "
-    "one flash today only up to"
+    "free shipping sale off new arrival hot deal deals best seller bestseller limited time offer special clearance save buy "
+    "get one flash today only up to"
 )
 _PROMO_FILL = r"[\s\d%!~,.&+*:/|\-★☆♪◆■●※]"
 _PROMO = re.compile(

@@ -11,7 +11,8 @@ Edit = tuple[int, int, str]
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:
     """The text after all edits."""
-    pieces, done = [], 0
+    pieces: list[str] = []
+    done = 0
     for start, end, replacement in edits:
         pieces += text[done:start], replacement
         done = end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,9 +69,3 @@ def has_surrogates(text: str) -> bool:
 def without_surrogates(text: str) -> str:
     """The text with each lone surrogate as U+FFFD, so that it can be written; no offset moves."""
     return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in text)
-
-
-def in_order(tags: Iterable[Tag], fields: Iterable[str]) -> tuple[Tag, ...]:
-    """Tags by field (in the page's order), then by position."""
-    rank = {name: place for place, name in enumerate(fields)}
-    return tuple(sorted(tags, key=lambda tag: (rank[tag.field], tag.start, tag.end)))

@@ -10,7 +10,7 @@ from random import Random
 
 from batag.errors import UsageError
 from batag.pages.page import Page
-from batag.pages.sample.brand import Forms, brand_pool, name_pool
+from batag.pages.sample.brand import Forms, brand_pool, name_pool, rare_brand_pool
 from batag.pages.sample.draft import Draft
 from batag.pages.sample.goods import Goods, GoodsPools, goods_pools
 from batag.pages.sample.knobs import KNOBS, Knobs
@@ -62,11 +62,12 @@ class Shelf:
 
 @dataclass(frozen=True, kw_only=True)
 class Counter:
-    """One shop of one split: its brands (train's, and the split's own) and shelves."""
+    """One shop of one split: its popular brands and, for a share of `own`, those no other split shows; its shelves."""
 
     language: str
     shop: str
     brands: tuple[Pool[Forms], Pool[Forms]]
+    own: float
     shelves: tuple[Shelf, ...]
 
     def write(self, draft: Draft, noise: Noise, *, id: str, knobs: Knobs) -> Page:
@@ -79,11 +80,13 @@ class Counter:
         branded = random() >= knobs.brandless
         titled = branded and random() >= knobs.untitled
         if branded:
-            draft.brand = noise.brand(self.brands[random() < knobs.own_brands].draw(random()))
+            draft.brand = noise.brand(self.brands[random() < self.own].draw(random()))
         self._style(draft, noise, shelf.kind, knobs)
         (shelf.title if titled else shelf.plain_title)(draft)
         noise.disturb(draft)
         title, tags = draft.close("title")
+        if knobs.lower:
+            draft.goods, draft.head = noise.prose(draft.goods), noise.prose(draft.head)
         (shelf.description if branded else shelf.plain_description)(draft)
         noise.disturb(draft)
         description, more = draft.close("description")
@@ -115,9 +118,11 @@ class Counter:
 
 @cache
 def _counter(language: str, shop: str, split: str) -> Counter:
-    brands = (brand_pool(language, shop, "train"), brand_pool(language, shop, split))
+    knobs = KNOBS[language]
+    own = rare_brand_pool(language, shop) if split == "train" else brand_pool(language, shop, split)
+    brands = (brand_pool(language, shop, "train"), own)
     shelves = tuple(_shelf(kind, language, split) for kind in read_lexicon(language).kinds[shop])
-    return Counter(language=language, shop=shop, brands=brands, shelves=shelves)
+    return Counter(language=language, shop=shop, brands=brands, own=knobs.rare if split == "train" else knobs.own_brands, shelves=shelves)
 
 
 def _shelf(kind: Kind, language: str, split: str) -> Shelf:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from batag.pages.page import Tag
 
+STOPS = "。！？!?～♪♡"
+
 
 @dataclass(slots=True)
 class Draft:
@@ -42,7 +44,8 @@ class Draft:
         if pieces and pieces[-1] is self.bullet:
             pieces.pop()
         if pieces and pieces[-1] is not self.gap:
-            pieces.append(self.gap)
+            # Where sentences simply follow each other, one that lacks its full stop still needs a space.
+            pieces.append(self.gap or ("" if pieces[-1][-1:] in STOPS else " "))
 
     def tag(self, text: str, label: str) -> None:
         """Write a piece that is a tag."""
@@ -52,6 +55,8 @@ class Draft:
     def close(self, field: str) -> tuple[str, list[Tag]]:
         """The field's text and tags; the draft is empty again."""
         pieces, start, before = self.pieces, 0, 0
+        while pieces and (pieces[-1] is self.gap or pieces[-1] is self.bullet or not pieces[-1].strip()):
+            pieces.pop()
         tags: list[Tag] = []
         for place, label in self.marks:
             start += sum(map(len, pieces[before:place]))

@@ -24,8 +24,9 @@ class Knobs:
     held_goods: float = 0.15  # heads kept for dev, and as many for test; the same for compounds
 
     # Popularity: rank r is drawn with a weight near 1 / (r + flatness)
-    brands: int = 300  # brands a shop in train; a quarter of it in dev and in test
-    names: int = 1200  # names that are no brands in train; a quarter of it in dev and in test
+    brands: int = 120  # popular brands a shop, which dev and test show as well
+    rare_brands: int = 400  # further brands a shop that only train shows, mostly once: they make learners look at the context
+    rare: float = 0.65  # train pages with one of those
     flatness: int = 8
 
     # How brands look
@@ -46,24 +47,44 @@ class Knobs:
     zero_width: float = 0.03
     joined: float = 0.3  # no space between a brand and its neighbour, where the language allows it
     capitals: float = 0.06  # a Latin brand in capitals
+    lower: float = 0.0  # pages whose description writes the goods without capitals
 
 
 KNOBS = {
     "zh-Hant": Knobs(
-        fullness=1.0, brand_again=0.4, goods_again=0.5, brandless=0.12, untitled=0.08, native=0.3, pair=0.15, ordinary=0.05
+        fullness=1.25,
+        brand_again=0.62,
+        goods_again=0.55,
+        brandless=0.1,
+        untitled=0.08,
+        native=0.3,
+        pair=0.15,
+        ordinary=0.05,
     ),
     "ja": Knobs(
-        fullness=1.0, brand_again=0.4, goods_again=0.4, brandless=0.1, untitled=0.08, native=0.45, pair=0.1, ordinary=0.04
+        fullness=1.1,
+        brand_again=0.75,
+        goods_again=0.22,
+        brandless=0.08,
+        untitled=0.08,
+        bare_goods=0.45,
+        native=0.45,
+        pair=0.12,
+        ordinary=0.04,
+        joined=0.0,
     ),
     "en": Knobs(
-        fullness=1.0,
-        brand_again=0.4,
-        goods_again=0.4,
-        brandless=0.12,
+        fullness=1.5,
+        brand_again=0.55,
+        goods_again=0.45,
+        brandless=0.1,
         untitled=0.08,
         native=0.4,
         pair=0.0,
         ordinary=0.06,
+        aside=0.35,
+        width=0.02,
         joined=0.0,
+        lower=0.7,
     ),
 }

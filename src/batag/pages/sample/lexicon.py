@@ -41,11 +41,22 @@ class Lexicon:
 Syllable = tuple[str, str, str]  # Latin letters, Han, kana
 
 
+@dataclass(frozen=True, kw_only=True)
+class Latin:
+    """Syllables of a coinage, the endings that may follow, and names that exist already."""
+
+    syllables: tuple[Syllable, ...]
+    codas: tuple[Syllable, ...]
+    never: frozenset[str]
+
+
 @cache
-def read_latin() -> tuple[tuple[Syllable, ...], tuple[Syllable, ...]]:
-    """The syllables that every language coins Latin names from, and the endings that may follow."""
+def read_latin() -> Latin:
+    """The syllables that every language coins Latin names from."""
     data = _read("latin.toml")
-    return _syllables(data["syllables"]), _syllables(data["codas"])
+    return Latin(
+        syllables=_syllables(data["syllables"]), codas=_syllables(data["codas"]), never=frozenset(data["never"].split())
+    )
 
 
 def _syllables(text: str) -> tuple[Syllable, ...]:

@@ -39,6 +39,12 @@ class Noise:
             return tuple(form.translate(WIDE if form.isascii() else self.width) for form in forms)
         return forms
 
+    def prose(self, goods: str) -> str:
+        """Goods as a sentence writes them: in English mostly without capitals, save for words such as TV or T-shirt."""
+        if self.random() >= self.knobs.lower:
+            return goods
+        return " ".join(word.lower() if word[1:].islower() and word[1] != "-" else word for word in goods.split(" "))
+
     def disturb(self, draft: Draft) -> None:
         """Change pieces of the field in hand; what is a tag stays one piece."""
         knobs, random, pieces = self.knobs, self.random, draft.pieces

@@ -1,0 +1,149 @@
+"""The files that pages come from and go to: one module a format, found by name, by content or by the file's name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from batag.errors import InputError, UsageError
+from batag.pages.file import open_output
+from batag.pages.language import LANGUAGES, known_language
+from batag.pages.page import Page
+from batag.pages.problems import Problems
+from batag.pages.source import Source, open_source
+from batag.settings import settings
+
+
+@dataclass(frozen=True)
+class Format:
+    """Where a format lives and what its files are called."""
+
+    module: str
+    suffixes: tuple[str, ...] = ()
+    writes: bool = True
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+FORMATS = {
+    "jsonl": Format("jsonl", (".jsonl", ".ndjson")),
+    "csv": Format("delimited", (".csv",)),
+    "tsv": Format("delimited", (".tsv",), writes=False),
+    "parquet": Format("parquet", (".parquet", ".pq")),
+    "xlsx": Format("xlsx", (".xlsx", ".xlsm"), writes=False),
+    "conll": Format("columns", (".conll", ".bio", ".iob")),
+    "words": Format("columns", (".words",), options=(("scheme", "flat"),)),
+    "label-studio": Format("label_studio"),
+    "doccano": Format("doccano"),
+    "spans": Format("spans", writes=False),
+}
+NEEDS_TOKENS = frozenset({"conll", "words"})
+
+
+def read_pages(
+    path: Path | str,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    language: str | None = None,
+    encoding: str | None = None,
+    problems: Problems | None = None,
+) -> Iterator[Page]:
+    """The pages of a file (`-`: standard input), streaming; what is wrong with it is collected in `problems`."""
+    problems = Problems() if problems is None else problems
+    if language is not None and (language := known_language(said := language)) is None:
+        raise UsageError(f"{said!r} is not a language of ours", todo=f"There are {', '.join(LANGUAGES)}")
+    source = open_source(path, problems=problems, encoding=encoding, columns=columns or {}, language=language)
+    name = check_format(format) if format is not None else detect_format(source)
+    return _unique(_module(name).read(source), problems)
+
+
+def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None = None, **options: Any) -> None:
+    """Write pages to a file that appears only when complete; the format is told by its name if not given."""
+    name = check_format(format) if format is not None else format_of_name(path)
+    if name is None or not FORMATS[name].writes:
+        writable = ", ".join(name for name, each in FORMATS.items() if each.writes)
+        raise UsageError(f"cannot tell a format to write for {path}", todo=f"Say --to with one of {writable}")
+    with open_output(path) as stream:
+        write_stream(pages, stream, format=name, **options)
+
+
+def write_stream(pages: Iterable[Page], stream: BinaryIO, *, format: str, **options: Any) -> None:
+    """Write pages to an open stream."""
+    write: Callable[..., None] = _module(format).write
+    write(pages, stream, **dict(FORMATS[format].options), **options)
+
+
+def check_format(name: str) -> str:
+    """The name, if it is a format's; else an error that offers the nearest."""
+    if name not in FORMATS:
+        near = difflib.get_close_matches(name, FORMATS, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"{name!r} is not a format", todo=f"{hint}There are {', '.join(FORMATS)}")
+    return name
+
+
+def format_of_name(path: Path | str) -> str | None:
+    """The format that a file's name announces, compression aside."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() not in (".gz", ".zst")]
+    last = suffixes[-1] if suffixes else ""
+    return next((name for name, each in FORMATS.items() if last in each.suffixes), None)
+
+
+def detect_format(source: Source) -> str:
+    """The format of a file by its content, then by its name."""
+    from batag.pages.formats.columns import looks_like_columns
+    from batag.pages.formats.delimited import looks_like_table
+
+    head = source.head
+    named = format_of_name(source.name)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"PK\x03\x04"):
+        return "xlsx"
+    text = head.decode(errors="replace")
+    start = text.lstrip()[:1]
+    if not start:
+        return named or "jsonl"
+    if start == "[":
+        return "label-studio" if _in_first(text, '"annotations"', '"completions"', '"labels"') else "spans"
+    if start == "{":
+        labels = _in_first(text.split("\n", 1)[0], '"label":', '"label" :', '"labels":', '"entities":')
+        return "doccano" if labels and _in_first(text.split("\n", 1)[0], '"text":', '"text" :', '"data":') else "jsonl"
+    if named in ("csv", "tsv", "conll", "words", "jsonl") and not (named == "tsv" and not looks_like_table(text)):
+        return named
+    if source.columns or looks_like_table(text):
+        return "csv"
+    if looks_like_columns(text):
+        return "words" if "\t" in text else "conll"
+    if named is not None:
+        return named
+    todo = f"Say it with --format: {', '.join(FORMATS)}"
+    raise InputError("is in a format that cannot be told from its content or name", where=source.name, todo=todo)
+
+
+def _in_first(text: str, *marks: str) -> bool:
+    return any(mark in text[:20_000] for mark in marks)
+
+
+def _module(name: str) -> Any:
+    return import_module(f"batag.pages.formats.{FORMATS[name].module}")
+
+
+def _unique(pages: Iterator[Page], problems: Problems) -> Iterator[Page]:
+    """The same pages; an id that stood before is noted (by its hash, so that memory stays small)."""
+    seen: set[int] = set()
+    full = False
+    for page in pages:
+        key = hash(page.id)
+        if key in seen:
+            problems.add("duplicate-id", page.source, f"the id {page.id!r} stood on an earlier page", page=page.id)
+        elif len(seen) < settings.remembered_ids:
+            seen.add(key)
+        elif not full:
+            full = True
+            problems.add("ids-not-remembered", page.source, f"only the first {len(seen):,} ids are looked at for duplicates")
+        yield page

@@ -1,0 +1,132 @@
+"""CSV and TSV with a header: `read` tells the separator from it; `write` makes CSV that spreadsheets open right."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+from batag.errors import InputError
+from batag.pages.page import Page
+from batag.pages.record import RecordReader
+from batag.pages.row import COLUMNS, from_cells, to_cells
+from batag.pages.source import Source
+from batag.settings import settings
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_MOST_LINES = 5_000
+
+
+def read(source: Source) -> Iterator[Page]:
+    """Pages of a table whose first line names its columns."""
+    csv.field_size_limit(settings.max_record_bytes)
+    rows = _rows(source)
+    _, header = next(rows, (1, []))
+    names = column_names(header, source)
+    reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
+    for number, (line, cells) in enumerate(rows, 1):
+        if not any(cells):
+            continue
+        if len(cells) > len(names):
+            reason = f"{len(cells)} cells under {len(names)} column names (a separator inside a text needs quotes)"
+            source.problems.add("bad-row", source.where(line), reason)
+            continue
+        record = from_cells(dict(zip(names, cells, strict=False)), unescape=_unescape)
+        page = reader.page(record, where=source.where(line), number=number)
+        if page is not None:
+            yield page
+
+
+def write(pages: Iterable[Page], stream: BinaryIO, *, bom: bool = False) -> None:
+    """CSV as RFC 4180 has it; a cell that a spreadsheet would run as a formula gets an apostrophe in front."""
+    if bom:
+        stream.write(codecs.BOM_UTF8)
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for page in pages:
+        writer.writerow(_escape(cell) for cell in to_cells(page).values())
+        stream.write(buffer.getvalue().encode())
+        buffer.seek(0)
+        buffer.truncate()
+    stream.write(buffer.getvalue().encode())
+
+
+def separator(head: str) -> str:
+    """The separator that the first line uses most; comma if none."""
+    first = head.split("\n", 1)[0]
+    return max(",\t;|", key=first.count)
+
+
+def column_names(header: list[Any], source: Source) -> list[str]:
+    """The columns' names, lower case; an error that lists them if none of them can be a field."""
+    names = [str(name).strip() if name is not None else "" for name in header]
+    lower = {name.lower(): name for name in reversed(names)}
+    for ours, theirs in source.columns.items():
+        if theirs not in names:
+            todo = f"The columns are {', '.join(filter(None, names)) or 'none'}"
+            raise InputError(f"has no column {theirs!r} (wanted as {ours})", where=source.name, todo=todo)
+    wanted = {"title", "description", "fields", "more"}
+    if not (wanted & (source.columns.keys() | lower.keys())) and not any(name not in COLUMNS for name in source.columns):
+        todo = f"Map one with --columns title=NAME; the columns are {', '.join(filter(None, names)) or 'none'}"
+        raise InputError("has no column title or description", where=source.name, todo=todo)
+    theirs_named = set(source.columns.values())
+    return [name if name in theirs_named else name.lower() if name.lower() in COLUMNS else name for name in names]
+
+
+def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the line they start on. A quote that never closes costs its own line only, not the rest of the file."""
+    mark = separator(source.head.decode(errors="replace"))
+    waiting: list[tuple[int, str]] = []
+    lines = source.lines()
+    while True:
+        first = waiting.pop(0) if waiting else next(lines, None)
+        if first is None:
+            return
+        taken = [first]
+        size = len(first[1])
+        while True:
+            try:
+                row = next(csv.reader([text for _, text in taken], delimiter=mark, strict=True), [])
+            except csv.Error as error:
+                row, reason = None, str(error)
+            if row is not None or "unexpected end of data" not in reason:
+                break
+            more = _until_quote(waiting, lines)
+            size += sum(len(text) for _, text in more)
+            taken += more
+            if not more or len(taken) > _MOST_LINES or size > settings.max_record_bytes:
+                reason = "a quote that opens in this row does not close"
+                break
+        if row is not None:
+            yield first[0], row
+        else:
+            source.problems.add("bad-row", source.where(first[0]), reason)
+            waiting = taken[1:] + waiting
+
+
+def _until_quote(waiting: list[tuple[int, str]], lines: Iterator[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The next lines up to one that has a quote: only that can close a cell."""
+    taken: list[tuple[int, str]] = []
+    while (line := waiting.pop(0) if waiting else next(lines, None)) is not None:
+        taken.append(line)
+        if '"' in line[1] or len(taken) > _MOST_LINES:
+            break
+    return taken
+
+
+def _escape(cell: str) -> str:
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def _unescape(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def looks_like_table(head: str) -> bool:
+    """Whether the first line names columns that we know."""
+    first = next(csv.reader([head.split("\n", 1)[0]], delimiter=separator(head)), [])
+    return bool({name.strip().lower() for name in first} & {"title", "description", "id"})

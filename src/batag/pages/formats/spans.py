@@ -1,0 +1,31 @@
+"""A JSON array of texts with spans: `{"text", "entities": [{"name", "span": [start, end], "type"}]}` (code points)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from batag.pages.formats.array import elements
+from batag.pages.page import Page
+from batag.pages.record import RecordReader
+from batag.pages.source import Source
+
+
+def read(source: Source) -> Iterator[Page]:
+    """Pages of a span file; also a JSON array of batag's own records."""
+    reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
+    for where, number, record in elements(source):
+        if isinstance(entities := record.pop("entities", None), list):
+            record["tags"] = [_tag(entity) for entity in entities]
+            record.setdefault("title", record.pop("text", None))
+        # The id of the article is not the id of the sentence: it stays as what it is.
+        page = reader.page(record, where=where, number=number)
+        if page is not None:
+            yield page
+
+
+def _tag(entity: Any) -> Any:
+    span = entity.get("span") if isinstance(entity, dict) else None
+    if not (isinstance(span, list) and len(span) == 2):
+        return entity
+    return {"start": span[0], "end": span[1], "label": entity.get("type") or entity.get("label"), "text": entity.get("name")}

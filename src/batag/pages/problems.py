@@ -1,0 +1,91 @@
+"""What was wrong with the input: counted, listed with file and line, never silent and never the end of a job."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TextIO
+
+from batag.errors import InputError
+from batag.settings import settings
+
+SKIPPED_PAGE, SKIPPED_TAG, REPAIRED, NOTED = "page skipped", "tag skipped", "repaired", "noted"
+
+KINDS = {
+    "bad-json": (SKIPPED_PAGE, "the line is not JSON, or not a JSON object"),
+    "bad-row": (SKIPPED_PAGE, "a row of a table has too many cells or a quote that does not close"),
+    "bad-field": (SKIPPED_PAGE, "a field, the tokens or the tags are of a type that cannot be read"),
+    "bad-line": (SKIPPED_PAGE, "a line of a column file has no label; its page is left out"),
+    "empty-page": (SKIPPED_PAGE, "no field has any text"),
+    "too-long": (SKIPPED_PAGE, "the record or the page is over the limit of the settings"),
+    "truncated": (SKIPPED_PAGE, "the file ends in the middle of a record, or cannot be read further"),
+    "bad-tag": (SKIPPED_TAG, "a tag lacks a whole-number start and end, a label or a field of the page"),
+    "out-of-range": (SKIPPED_TAG, "a tag is empty or reaches over the end of its field"),
+    "text-mismatch": (SKIPPED_TAG, "the text that a tag gives is not what stands at its offsets"),
+    "overlap": (SKIPPED_TAG, "two tags overlap; the longer one is kept, of equals the first"),
+    "not-found": (SKIPPED_TAG, "a label given as plain text does not occur in the page"),
+    "not-a-span": (SKIPPED_TAG, "an annotation of a kind that is not a labelled piece of text"),
+    "other-annotation": (NOTED, "the task has several annotations; the ground truth or the first is used"),
+    "duplicate-id": (NOTED, "the id stood on an earlier page; both pages are kept"),
+    "ids-not-remembered": (NOTED, "too many ids to find all duplicates"),
+    "unknown-language": (NOTED, "a language that is not ours; it is detected from the text"),
+    "bad-encoding": (REPAIRED, "bytes that are not in the file's encoding became U+FFFD"),
+    "control-characters": (REPAIRED, "raw NUL or control characters inside a JSON string; kept, cleaning removes them"),
+    "offset-units": (REPAIRED, "offsets were UTF-16 units; they were turned into code points"),
+    "broken-sequence": (REPAIRED, "I- without its B-: read as the start of a tag"),
+    "number-as-text": (REPAIRED, "a number where text was expected; its digits are the text"),
+    "split-token": (REPAIRED, "given tokens that do not follow the text; the page is segmented instead"),
+}
+"""Every kind of problem: what happens then, and what it means (docs/formats.md lists the same)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that was wrong: `where` is file:line (or file, record n)."""
+
+    kind: str
+    where: str
+    reason: str
+    page: str = ""
+
+    @property
+    def effect(self) -> str:
+        return KINDS[self.kind][0]
+
+    def __str__(self) -> str:
+        page = f" (page {self.page})" if self.page else ""
+        return f"{self.where}{page}: {self.reason}; {self.effect}"
+
+
+class Problems:
+    """Collects problems: all are counted, the first are kept, a log gets every one; strict turns the first into an error."""
+
+    def __init__(self, *, strict: bool = False, log: TextIO | None = None) -> None:
+        self.strict = strict
+        self.log = log
+        self.counts: Counter[str] = Counter()
+        self.listed: list[Problem] = []
+
+    def __len__(self) -> int:
+        return self.counts.total()
+
+    def add(self, kind: str, where: str, reason: str, *, page: str = "") -> None:
+        """Note one problem."""
+        problem = Problem(kind, where, reason, page)
+        if self.strict:
+            raise InputError(
+                reason, where=where + (f" (page {page})" if page else ""), todo="Mend it, or read without --strict"
+            )
+        self.counts[kind] += 1
+        if len(self.listed) < settings.remembered_problems:
+            self.listed.append(problem)
+        if self.log is not None:
+            self.log.write(json.dumps(asdict(problem) | {"effect": problem.effect}, ensure_ascii=False) + "\n")
+
+    def effects(self) -> dict[str, int]:
+        """How many pages and tags were skipped, how many things repaired or noted."""
+        totals: Counter[str] = Counter()
+        for kind, number in self.counts.items():
+            totals[KINDS[kind][0]] += number
+        return dict(totals)

@@ -1,0 +1,246 @@
+"""A record (a JSON object, a row of a table) becomes a page, and a page a record again; what is wrong is listed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from batag.pages.given import join_tokens, place_tokens
+from batag.pages.language import known_language
+from batag.pages.mentions import label_pairs, occurrences
+from batag.pages.page import Offsets, Page, Tag
+from batag.pages.problems import Problems
+from batag.settings import settings
+
+STANDARD_FIELDS = ("title", "description")
+_KNOWN = frozenset({"id", "language", "shop", "fields", "tags", "labels", "tokens", *STANDARD_FIELDS})
+
+
+class RecordReader:
+    """Turns the records of one input into pages."""
+
+    def __init__(
+        self, *, problems: Problems, stem: str, columns: Mapping[str, str] | None = None, language: str | None = None
+    ) -> None:
+        self.problems, self.stem, self.language = problems, stem, language
+        self.columns = dict(columns or {})
+        self._own_fields = [name for name in self.columns if name not in _KNOWN]
+
+    def page(self, record: Mapping[str, Any], *, where: str, number: int) -> Page | None:
+        """The page of a record, or None if it had to be skipped."""
+        if self.columns:
+            theirs = set(self.columns.values())
+            mapped = {name: record.get(column) for name, column in self.columns.items()}
+            record = mapped | {key: value for key, value in record.items() if key not in theirs and key not in mapped}
+        page_id = record.get("id")
+        page_id = f"{self.stem}-{number}" if page_id is None or page_id == "" else str(page_id)
+        fields = self._fields(record, where, page_id)
+        if fields is None:
+            return None
+        tokens = self._tokens(record.get("tokens"), fields, where, page_id)
+        if not any(map(str.strip, fields.values())):
+            self.problems.add("empty-page", where, "no text in any field", page=page_id)
+            return None
+        if sum(map(len, fields.values())) > settings.max_page_characters:
+            reason = f"the page has more than {settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+            self.problems.add("too-long", where, reason, page=page_id)
+            return None
+        given = record["tags"] if record.get("tags") is not None else record.get("labels")
+        tags = () if given is None else self._tags(given, fields, where, page_id)
+        extra = {key: value for key, value in record.items() if key not in _KNOWN and key not in fields}
+        shop = record.get("shop")
+        return Page(
+            id=page_id,
+            fields=fields,
+            language=self._language(record.get("language"), where, page_id),
+            shop=None if shop is None or shop == "" else str(shop),
+            tags=tags,
+            labelled=given is not None,
+            tokens=tokens,
+            extra=extra,
+            source=where,
+        )
+
+    def _fields(self, record: Mapping[str, Any], where: str, page_id: str) -> dict[str, str] | None:
+        values = record.get("fields")
+        if values is None:
+            values = {name: record.get(name) for name in (*STANDARD_FIELDS, *self._own_fields)}
+        elif not isinstance(values, Mapping):
+            self.problems.add("bad-field", where, "`fields` is not an object of texts", page=page_id)
+            return None
+        fields: dict[str, str] = {}
+        for name, value in values.items():
+            if isinstance(value, str):
+                fields[name] = value
+            elif isinstance(value, (int, float)) and not isinstance(value, bool):
+                fields[name] = str(value)
+                self.problems.add("number-as-text", where, f"{name} is the number {value}", page=page_id)
+            elif value is not None:
+                self.problems.add("bad-field", where, f"{name} is {_kind(value)}, not text", page=page_id)
+                return None
+        if not fields and isinstance(tokens := record.get("tokens"), list) and all(isinstance(token, str) for token in tokens):
+            # A page of tokens alone: its text is the tokens joined.
+            fields["title"], _ = join_tokens(tokens, language=self.language)
+        return fields
+
+    def _tokens(self, value: Any, fields: Mapping[str, str], where: str, page_id: str) -> dict[str, tuple[Offsets, ...]] | None:
+        if value is None:
+            return None
+        by_field = value if isinstance(value, Mapping) else {next(iter(fields), ""): value}
+        placed: dict[str, tuple[Offsets, ...]] = {}
+        for name, tokens in by_field.items():
+            offsets = place_tokens(fields[name], tokens) if name in fields and isinstance(tokens, list) else None
+            if offsets is None:
+                self.problems.add("split-token", where, f"the tokens of {name!r} do not follow its text", page=page_id)
+            else:
+                placed[name] = offsets
+        return placed or None
+
+    def _language(self, value: Any, where: str, page_id: str) -> str | None:
+        if self.language is not None or value is None or value == "":
+            return self.language
+        if (language := known_language(str(value))) is None:
+            self.problems.add("unknown-language", where, f"language {value!r} is not one of ours", page=page_id)
+        return language
+
+    def _tags(self, given: Any, fields: Mapping[str, str], where: str, page_id: str) -> tuple[Tag, ...]:
+        if (pairs := label_pairs(given)) is not None:
+            return self._found(pairs, fields, where, page_id)
+        if not isinstance(given, list):
+            self.problems.add("bad-tag", where, f"tags are {_kind(given)}, not a list", page=page_id)
+            return ()
+        tags = []
+        for item in given:
+            if isinstance(item, Sequence) and len(item) == 3:
+                item = dict(zip(("start", "end", "label"), item, strict=True))
+            tag = self._tag(item, fields, where, page_id)
+            if tag is not None:
+                tags.append(tag)
+        return settle(tags, fields, where=where, page_id=page_id, problems=self.problems)
+
+    def _tag(self, item: Any, fields: Mapping[str, str], where: str, page_id: str) -> Tag | None:
+        if not isinstance(item, Mapping):
+            self.problems.add("bad-tag", where, f"a tag is {_kind(item)}, not an object", page=page_id)
+            return None
+        field = item.get("field", next(iter(fields)) if len(fields) == 1 else None)
+        start, end, label = item.get("start"), item.get("end"), item.get("label")
+        if not (_whole(start) and _whole(end) and isinstance(label, str) and label and field in fields):
+            reason = f"the tag {dict(item)} lacks a whole start and end, a label or a field of the page"
+            self.problems.add("bad-tag", where, reason, page=page_id)
+            return None
+        score = item.get("score")
+        return check_tag(
+            Tag(
+                field,
+                start,
+                end,
+                label,
+                item.get("text") or "",
+                score if isinstance(score, float) else None,
+                item.get("normal"),
+            ),
+            fields[field],
+            where=where,
+            page_id=page_id,
+            problems=self.problems,
+        )
+
+    def _found(self, pairs: Iterable[tuple[str, str]], fields: Mapping[str, str], where: str, page_id: str) -> tuple[Tag, ...]:
+        tags = []
+        for label, term in pairs:
+            spans = [(name, *span) for name, text in fields.items() for span in occurrences(text, term)]
+            if not spans:
+                self.problems.add("not-found", where, f"{label}={term} does not occur in the page", page=page_id)
+            tags += [Tag(name, start, end, label, fields[name][start:end]) for name, start, end in spans]
+        # A term inside a longer term of the same page is no conflict: the longer one covers it.
+        return settle(tags, fields, where=where, page_id=page_id, problems=None)
+
+
+def check_tag(tag: Tag, text: str, *, where: str, page_id: str, problems: Problems) -> Tag | None:
+    """The tag with its text, if its offsets fit; UTF-16 offsets are recognised by the text that they cut."""
+    cut = text[tag.start : tag.end] if 0 <= tag.start < tag.end <= len(text) else None
+    if tag.text and cut != tag.text:
+        start, end = from_utf16(text, tag.start), from_utf16(text, tag.end)
+        if start is not None and end is not None and text[start:end] == tag.text:
+            problems.add("offset-units", where, f"the offsets {tag.start}-{tag.end} are UTF-16 units", page=page_id)
+            return Tag(tag.field, start, end, tag.label, tag.text, tag.score, tag.normal)
+        if cut is not None:
+            reason = f"{tag.label} {tag.text!r} is not what stands at {tag.start}-{tag.end} of {tag.field} ({cut!r})"
+            problems.add("text-mismatch", where, reason, page=page_id)
+            return None
+    if cut is None:
+        reason = f"{tag.label} {tag.start}-{tag.end} is empty or outside {tag.field} ({len(text)} characters)"
+        problems.add("out-of-range", where, reason, page=page_id)
+        return None
+    return tag if tag.text else Tag(tag.field, tag.start, tag.end, tag.label, cut, tag.score, tag.normal)
+
+
+def settle(
+    tags: Iterable[Tag], fields: Mapping[str, str], *, where: str, page_id: str, problems: Problems | None
+) -> tuple[Tag, ...]:
+    """Tags without overlaps, in order: the longer one wins, of equals the first."""
+    kept: dict[str, list[Tag]] = {name: [] for name in fields}
+    for tag in sorted(tags, key=lambda tag: tag.start - tag.end):
+        beside = kept[tag.field]
+        place = bisect_left(beside, tag.start, key=lambda other: other.start)
+        other = next(
+            (other for other in beside[max(place - 1, 0) : place + 1] if other.start < tag.end and tag.start < other.end), None
+        )
+        if other is None:
+            beside.insert(place, tag)
+        elif problems is not None:
+            reason = f"{tag.label} {tag.text!r} ({tag.field} {tag.start}-{tag.end}) overlaps {other.label} {other.text!r}"
+            problems.add("overlap", where, reason, page=page_id)
+    return tuple(tag for beside in kept.values() for tag in beside)
+
+
+def from_utf16(text: str, offset: int) -> int | None:
+    """The code-point offset of a UTF-16 offset, or None if it lies outside or inside a character."""
+    units = 0
+    for place, character in enumerate(text):
+        if units == offset:
+            return place
+        units += 2 if character > "\uffff" else 1
+    return len(text) if units == offset else None
+
+
+def to_record(page: Page) -> dict[str, Any]:
+    """The page as the labelled (or tagged) JSON object of docs/formats.md."""
+    record: dict[str, Any] = {"id": page.id}
+    if page.language is not None:
+        record["language"] = page.language
+    if page.shop is not None:
+        record["shop"] = page.shop
+    record |= own_fields(page)
+    if page.tokens is not None:
+        record["tokens"] = {name: [list(token) for token in tokens] for name, tokens in page.tokens.items()}
+    if page.labelled:
+        record["tags"] = [tag_record(tag) for tag in page.tags]
+    return record | {key: value for key, value in page.extra.items() if key not in record}
+
+
+def own_fields(page: Page) -> dict[str, Any]:
+    """Title and description by name; any other set of fields under `fields`."""
+    standard = [name for name in STANDARD_FIELDS if name in page.fields]
+    return dict(page.fields) if list(page.fields) == standard else {"fields": dict(page.fields)}
+
+
+def tag_record(tag: Tag) -> dict[str, Any]:
+    """A tag as JSON; text always (it is checked when read again), score and normal form where there are any."""
+    record: dict[str, Any] = {"field": tag.field, "start": tag.start, "end": tag.end, "label": tag.label, "text": tag.text}
+    if tag.score is not None:
+        record["score"] = tag.score
+    if tag.normal is not None:
+        record["normal"] = tag.normal
+    return record
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _kind(value: Any) -> str:
+    """What a value is, in words."""
+    names = {bool: "true or false", dict: "an object", list: "a list", str: "text", int: "a number", float: "a number"}
+    return names.get(type(value), "nothing" if value is None else f"a {type(value).__name__}")

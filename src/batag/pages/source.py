@@ -1,0 +1,191 @@
+"""One input on its way to pages: its bytes, what was said about it, and where to report problems."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from batag.errors import InputError, UsageError
+from batag.pages.file import READ_ERRORS, open_input
+from batag.pages.problems import Problems
+from batag.settings import settings
+
+
+@dataclass(kw_only=True)
+class Source:
+    """An opened input; `head` is its beginning, `stream` all of it as UTF-8 without a byte-order mark."""
+
+    name: str
+    head: bytes
+    stream: BinaryIO
+    problems: Problems
+    columns: Mapping[str, str] = field(default_factory=dict)
+    language: str | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file itself, for formats that need to jump about in it."""
+        if self.name == "-":
+            raise InputError("this format cannot be read from standard input", todo="Save it to a file first")
+        return Path(self.name)
+
+    def where(self, number: int) -> str:
+        return f"{self.name}:{number}"
+
+    @cached_property
+    def stem(self) -> str:
+        """What pages without an id are named after."""
+        return "stdin" if self.name == "-" else Path(self.name).name.split(".")[0]
+
+    def raw_lines(self) -> Iterator[tuple[int, bytes]]:
+        """Numbered lines with their ends; a line over the limit is skipped without being held, a damaged file ends here."""
+        limit, number = settings.max_record_bytes, 0
+        try:
+            while line := self.stream.readline(limit):
+                number += 1
+                if len(line) == limit and not line.endswith(b"\n"):
+                    while (rest := self.stream.readline(limit)) and not rest.endswith(b"\n"):
+                        pass
+                    reason = f"the line is longer than {limit:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
+                    self.problems.add("too-long", self.where(number), reason)
+                    continue
+                yield number, line
+        except READ_ERRORS as error:
+            self.problems.add("truncated", self.where(number + 1), f"the file cannot be read further ({error})")
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Numbered lines as text with their ends; bytes that are not UTF-8 become U+FFFD and are listed."""
+        for number, line in self.raw_lines():
+            yield number, self.decode(line, number)
+
+    def decode(self, line: bytes, number: int) -> str:
+        try:
+            return line.decode()
+        except UnicodeDecodeError as error:
+            reason = f"byte {error.start + 1} of the line is not in the file's encoding"
+            self.problems.add("bad-encoding", self.where(number), reason)
+            return line.decode(errors="replace")
+
+
+def open_source(path: Path | str, *, problems: Problems, encoding: str | None = None, **said: Any) -> Source:
+    """Open a file and settle its encoding; one that is not UTF-8 and not named is an error that offers a name."""
+    name = str(path)
+    if name != "-" and Path(name).is_dir():
+        raise InputError("is a folder", where=name, todo="Name the files in it")
+    raw = open_input(path)
+    head = _read_up_to(raw, settings.sniff_bytes, name)
+    stream: BinaryIO = cast(BinaryIO, io.BufferedReader(_Replayed(head, raw), 1 << 18))
+    if encoding is not None:
+        try:
+            encoding = codecs.lookup(encoding).name
+        except LookupError as error:
+            raise UsageError(f"{encoding!r} is not an encoding", todo="Try utf-8, big5, gb18030, cp932 or utf-16") from error
+    elif head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif not _is_binary(head):
+        _check_utf8(head, name)
+    if encoding not in (None, "utf-8", "ascii"):
+        stream = cast(BinaryIO, io.BufferedReader(_Transcoded(stream, encoding), 1 << 18))
+        head = _read_up_to(stream, settings.sniff_bytes, name)
+        stream = cast(BinaryIO, io.BufferedReader(_Replayed(head, stream), 1 << 18))
+    if head.startswith(codecs.BOM_UTF8):
+        head = head[3:]
+        stream.read(3)
+    if b"\n" not in head and head.count(b"\r") > 1:
+        raise InputError("has the line ends of old Macs (CR alone)", where=name, todo="Save it with LF or CRLF line ends")
+    return Source(name=name, head=head, stream=stream, problems=problems, **said)
+
+
+class _Replayed(io.RawIOBase):
+    """A stream whose beginning was read already, given again from the start."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head, self._rest = memoryview(head), rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._head:
+            return self._rest.readinto1(buffer)  # type: ignore[attr-defined, no-any-return]
+        size = min(len(buffer), len(self._head))
+        buffer[:size] = self._head[:size]
+        self._head = self._head[size:]
+        return size
+
+
+class _Transcoded(io.RawIOBase):
+    """A stream of another encoding as UTF-8."""
+
+    def __init__(self, stream: BinaryIO, encoding: str) -> None:
+        self._stream, self._decoder, self._ready = stream, codecs.getincrementaldecoder(encoding)("replace"), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        ended = False
+        while not self._ready and not ended:
+            data = self._stream.read1(1 << 16)  # type: ignore[attr-defined]
+            ended = not data
+            self._ready = self._decoder.decode(data, final=ended).encode()
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+
+def _read_up_to(stream: BinaryIO, size: int, name: str) -> bytes:
+    pieces: list[bytes] = []
+    while size > 0:
+        try:
+            piece = stream.read1(size)  # type: ignore[attr-defined]
+        except READ_ERRORS as error:
+            if not pieces:
+                raise InputError(f"cannot be read ({error})", where=name, todo="Check that the file is whole") from error
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def _is_binary(head: bytes) -> bool:
+    return head.startswith((b"PAR1", b"PK\x03\x04"))
+
+
+def _check_utf8(head: bytes, name: str) -> None:
+    """Stop at a file that is mostly not UTF-8; a stray bad line is left to the reader."""
+    lines = [line for line in head.split(b"\n")[:-1] or [head] if not line.isascii()]
+    bad = sum(1 for line in lines if not _decodes(line, "utf-8"))
+    nuls = head.count(b"\0")
+    if bad * 2 <= len(lines) and nuls * 4 < len(head):
+        return
+    offer = guess_encoding(head)
+    todo = f"It looks like {offer}: say --encoding {offer}" if offer else "Say which with --encoding NAME, or save it as UTF-8"
+    raise InputError("is not UTF-8", where=name, todo=todo)
+
+
+def _decodes(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def guess_encoding(head: bytes) -> str | None:
+    """The likeliest encoding of a text that is not UTF-8."""
+    if head.count(b"\0") * 4 >= len(head):
+        return "utf-16-le" if head[1::2].count(b"\0") > head[::2].count(b"\0") else "utf-16-be"
+    from charset_normalizer import from_bytes
+
+    candidates = ["big5", "gb18030", "cp932", "euc_jp", "cp1252"]
+    best = from_bytes(head[: 1 << 15], cp_isolation=candidates, enable_fallback=False).best()
+    return best.encoding if best is not None else None
