@@ -43,7 +43,8 @@ class RecordReader:
             self.problems.add("empty-page", where, "no text in any field", page=page_id)
             return None
         if sum(map(len, fields.values())) > settings.max_page_characters:
-            reason = f"the page has more than {settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+            limit = f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+            reason = f"the page has more than {limit}"
             self.problems.add("too-long", where, reason, page=page_id)
             return None
         given = record["tags"] if record.get("tags") is not None else record.get("labels")
@@ -125,7 +126,7 @@ class RecordReader:
             return None
         field = item.get("field", next(iter(fields)) if len(fields) == 1 else None)
         start, end, label = item.get("start"), item.get("end"), item.get("label")
-        if not (_whole(start) and _whole(end) and isinstance(label, str) and label and field in fields):
+        if type(start) is not int or type(end) is not int or not isinstance(label, str) or not label or field not in fields:
             reason = f"the tag {dict(item)} lacks a whole start and end, a label or a field of the page"
             self.problems.add("bad-tag", where, reason, page=page_id)
             return None
@@ -234,10 +235,6 @@ def tag_record(tag: Tag) -> dict[str, Any]:
     if tag.normal is not None:
         record["normal"] = tag.normal
     return record
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _kind(value: Any) -> str:

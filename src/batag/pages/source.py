@@ -40,7 +40,8 @@ class Source:
     @cached_property
     def stem(self) -> str:
         """What pages without an id are named after."""
-        return "stdin" if self.name == "-" else Path(self.name).name.split(".")[0]
+        path = Path(self.name)
+        return "stdin" if self.name == "-" else (path.with_suffix("") if path.suffix in (".gz", ".zst") else path).stem
 
     def raw_lines(self) -> Iterator[tuple[int, bytes]]:
         """Numbered lines with their ends; a line over the limit is skipped without being held, a damaged file ends here."""

@@ -42,7 +42,8 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
         record = to_record(page)
         for key in ("tags", "title", "description", "fields"):
             record.pop(key, None)
-        layout, text = {}, ""
+        layout: dict[str, tuple[int, int]] = {}
+        text = ""
         for name, value in page.fields.items():
             text += "\n" if layout else ""
             layout[name] = (len(text), len(text) + len(value))

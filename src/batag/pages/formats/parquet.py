@@ -49,9 +49,17 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
     import pyarrow.parquet as pq
 
     text = pa.string()
+    number = pa.int32()
     tag = pa.struct(
-        [("field", text), ("start", pa.int32()), ("end", pa.int32()), ("label", text), ("text", text)]
-        + [("score", pa.float64()), ("normal", text)]
+        {
+            "field": text,
+            "start": number,
+            "end": number,
+            "label": text,
+            "text": text,
+            "score": pa.float64(),
+            "normal": text,
+        }.items()
     )
     schema = pa.schema([(name, pa.list_(tag) if name == "tags" else text) for name in COLUMNS])
     iterator = iter(pages)
