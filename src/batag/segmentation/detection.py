@@ -12,19 +12,23 @@ _LATIN = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]")
 
 
 def detect_language(text: str, *, default: str = "en") -> str:
-    """The language of a text; one without letters has the default."""
-    kana = sum(1 for _ in _KANA.finditer(text))
+    """The language of a text; one without letters has the default. Chinese of either script counts as Traditional."""
+    kana = _KANA.findall(text)
     han = _HAN.findall(text)
     latin = sum(1 for _ in _LATIN.finditer(text))
-    if not (kana or han):
+    characters = len(kana) + len(han)
+    if not characters:
         return "en" if latin else default
-    # A Han or kana character carries about as much text as three Latin letters.
-    if 3 * (kana + len(han)) < latin:
+    # Product pages in Chinese and Japanese are full of Latin names; the other way round is rare.
+    if 6 * characters < latin:
         return "en"
-    japanese = sum(map(japanese_only().__contains__, han))
     traditional = sum(map(traditional_only().__contains__, han))
     simplified = sum(map(simplified_only().__contains__, han))
-    # Chinese pages borrow a kana or two (の); Japanese ones are seldom without.
-    if kana >= 0.2 * (kana + len(han)) or ((kana or not traditional + simplified) and japanese > traditional + simplified):
+    japanese = sum(map(japanese_only().__contains__, han))
+    # Chinese pages borrow a kana or two (の) or a name in katakana; Japanese ones are seldom without hiragana.
+    hiragana = sum(1 for character in kana if character < "\u30a0")
+    if len(kana) >= 0.3 * characters or (hiragana > 1 and hiragana >= 0.07 * characters):
+        return "ja"
+    if japanese > traditional + simplified and (kana or not traditional + simplified):
         return "ja"
     return "zh-Hans" if simplified > traditional else "zh-Hant"

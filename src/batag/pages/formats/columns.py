@@ -116,7 +116,7 @@ def _blocks(source: Source, layout: _Layout) -> Iterator[_Block]:
     block = _Block(1)
     for number, raw in source.lines():
         line = raw.rstrip("\r\n")
-        if not line.strip(" \t") and (not line or not _is_token(line)):
+        if not line.strip(" \t"):
             if block.tokens or block.fields:
                 yield block
             block = _Block(number + 1)
@@ -124,7 +124,7 @@ def _blocks(source: Source, layout: _Layout) -> Iterator[_Block]:
             _comment(block, comment[1], comment[2])
         elif not _skipped(line):
             cells = _cut(line, layout.columns)
-            if len(cells) < 2 or not cells[0] or not cells[-1].strip():
+            if len(cells) != max(layout.columns, 2) or not cells[0] or not cells[-1].strip():
                 reason = f"no token and label in {line[:40]!r} ({layout.columns} columns expected)"
                 source.problems.add("bad-line", source.where(number), reason)
                 block.bad = True
@@ -134,12 +134,11 @@ def _blocks(source: Source, layout: _Layout) -> Iterator[_Block]:
         yield block
 
 
-def _is_token(line: str) -> bool:
-    return False if not line else line.strip(" \t") != ""
-
-
 def _comment(block: _Block, key: str, value: str) -> None:
-    said = json.loads(value) if value[:1] in '"[{' else value
+    try:
+        said = json.loads(value) if value[:1] in '"[{' else value
+    except json.JSONDecodeError:
+        said = value
     if key == "field":
         block.fields.append((said, None, len(block.tokens)))
     elif key == "text" and block.fields:
@@ -169,8 +168,8 @@ def _page(block: _Block, layout: _Layout, source: Source, number: int) -> Page |
             low, high = placed[first][0], placed[last][1]
             tags.append(Tag(name, low, high, label, text[low:high]))
     if isinstance(exact := block.said.get("tags"), list):
-        tags = [Tag(name, low, high, label, fields[name][low:high]) for name, low, high, label in exact]
-    if not any(map(str.strip, fields.values())) and not any(fields.values()):
+        tags = [Tag(name, low, high, label, fields[name][low:high]) for name, low, high, label in exact if name in fields]
+    if not any(fields.values()):
         source.problems.add("empty-page", where, "no text in any field", page=page_id)
         return None
     return Page(

@@ -14,6 +14,7 @@ from batag.pages.sample.template import SLOT
 
 T = TypeVar("T")
 Forms = tuple[str, ...]  # the full form first
+SHARED = ("tail", "initial", "small")  # parts that every split may use, as it may single characters
 
 
 @cache
@@ -21,7 +22,9 @@ def brand_pool(language: str, shop: str, split: str) -> Pool[Forms]:
     """The brands of a shop in one split, popular ones first; no brand is in two pools."""
     knobs = KNOBS[language]
     brands = _coined(language, split)[shop]
-    return Pool(brands[: knobs.brands] if split == "train" else brands, flatness=knobs.flatness)
+    if split == "train":
+        return Pool(brands[: knobs.brands], flatness=knobs.flatness)
+    return Pool(brands, flatness=10 * knobs.flatness)
 
 
 @cache
@@ -40,7 +43,7 @@ def name_pool(language: str, split: str) -> Pool[str]:
 
 @cache
 def _coined(language: str, split: str) -> dict[str, list[Forms]]:
-    """Brands by shop, and names under "": each form belongs to one of them and to one split, whatever was coined before."""
+    """Brands by shop, and names under "": each belongs to one of them and every form to one split, by its text alone."""
     knobs = KNOBS[language]
     shops = tuple(read_lexicon(language).kinds)
     random = Random(int.from_bytes(f"{language}/{split}".encode(), "big")).random
@@ -51,30 +54,32 @@ def _coined(language: str, split: str) -> dict[str, list[Forms]]:
     while any(len(pools[shop]) < size for shop in shops):
         branding = random() < 0.5
         forms, keys = coin(branding=branding)
-        homes = {_home(key, shops) for key in keys}
-        if len(homes) == 1 and keys[0] not in seen:
+        owner = _owner(keys[0], shops)
+        if branding == bool(owner) and keys[0] not in seen and all(_in_split(key, split) for key in keys):
             seen.add(keys[0])
-            owner, home = homes.pop()
-            if home == split and branding == bool(owner):
-                pools[owner].append(forms)
+            pools[owner].append(forms)
     return {shop: forms[: size * (1 if shop else 4)] for shop, forms in pools.items()}
 
 
-def _home(key: str, shops: tuple[str, ...]) -> tuple[str, str]:
+def _owner(key: str, shops: tuple[str, ...]) -> str:
+    """The shop whose brand this is, or "" for half of them: names of no brand."""
     place = int(share(key, "owner") * 2 * len(shops))
-    return shops[place] if place < len(shops) else "", split_of(key, held=0.2, salt="brand")
+    return shops[place] if place < len(shops) else ""
+
+
+def _in_split(word: str, split: str) -> bool:
+    return split_of(word, held=0.2, salt="brand") == split
 
 
 class Coiner:
-    """Makes up one name after the other; parts that readers would remember (characters, words) are split like the names."""
+    """Makes up one name after the other; whole words in it are split like the names, since a reader would remember them."""
 
     def __init__(self, parts: Rules, *, split: str, knobs: Knobs, random: Callable[[], float]) -> None:
         self.knobs, self.random = knobs, random
         self.tails, self.native, self.native_name = parts["latin_tail"], parts["native"], parts["native_name"]
         self.ordinary = parts["ordinary"]
-        free = {"tail", "initial"}
         self.parts = {
-            name: words if name in free else tuple(word for word in words if split_of(word, held=0.2, salt="part") == split)
+            name: tuple(word for word in words if len(word) == 1 or name in SHARED or _in_split(word, split))
             for name, words in parts.items()
         }
         self.latin = read_latin()

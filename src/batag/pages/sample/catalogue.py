@@ -79,6 +79,7 @@ class Counter:
         draft.series = draft.name()
         branded = random() >= knobs.brandless
         titled = branded and random() >= knobs.untitled
+        draft.brand = ("",)
         if branded:
             draft.brand = noise.brand(self.brands[random() < self.own].draw(random()))
         self._style(draft, noise, shelf.kind, knobs)
@@ -108,7 +109,7 @@ class Counter:
 
     def _style(self, draft: Draft, noise: Noise, kind: Kind, knobs: Knobs) -> None:
         random = draft.random
-        draft.space = "" if random() < knobs.joined else " "
+        draft.space = "" if random() < knobs.joined and draft.brand[-1].isascii() else " "
         noise.markup = random() < knobs.html
         gaps = BREAKS if noise.markup else kind.rules["gap"]
         draft.gap = gaps[int(random() * len(gaps))]

@@ -24,14 +24,14 @@ class Knobs:
     held_goods: float = 0.15  # heads kept for dev, and as many for test; the same for compounds
 
     # Popularity: rank r is drawn with a weight near 1 / (r + flatness)
-    brands: int = 120  # popular brands a shop, which dev and test show as well
+    brands: int = 160  # popular brands a shop, which dev and test show as well
     rare_brands: int = 400  # further brands a shop that only train shows, mostly once: they make learners look at the context
-    rare: float = 0.65  # train pages with one of those
+    rare: float = 0.6  # train pages with one of those
     flatness: int = 8
 
     # How brands look
     native: float  # written in the language's own script (Han, kana and kanji; two words in English)
-    pair: float  # Latin and native together: LUMORA 露茉菈
+    pair: float  # Latin and native together: LUMORA 露茉菈; many are dropped, since both must fall to the same split
     ordinary: float  # a common word that is also a plain word: 森林
 
     # Noise, a chance a page unless it says otherwise
@@ -57,9 +57,9 @@ KNOBS = {
         goods_again=0.55,
         brandless=0.1,
         untitled=0.08,
-        native=0.3,
-        pair=0.15,
-        ordinary=0.05,
+        native=0.2,
+        pair=0.25,
+        ordinary=0.03,
     ),
     "ja": Knobs(
         fullness=1.1,

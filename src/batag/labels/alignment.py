@@ -1,0 +1,106 @@
+"""Tags to tokens and back. A token takes the class that covers most of it; every tag that does not fit is listed."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from batag.labels.scheme import TokenSpan
+from batag.pages.page import Offsets, Page, Tag
+from batag.segmentation.segmentation import TokenizedField
+
+
+@dataclass(frozen=True, slots=True)
+class Misaligned:
+    """A tag whose borders are not borders of tokens, and the text of the tokens that took its class (empty: lost)."""
+
+    page: str
+    where: str
+    tag: Tag
+    became: str
+
+    @property
+    def lost(self) -> bool:
+        return not self.became
+
+    def __str__(self) -> str:
+        became = f"became {self.became!r}" if self.became else "is lost: no token lies mostly in it"
+        place = f"{self.where or 'page'} (page {self.page})"
+        return f"{place}: {self.tag.label} {self.tag.text!r} ({self.tag.field} {self.tag.start}-{self.tag.end}) {became}"
+
+
+def align(page: Page, field: TokenizedField) -> tuple[list[TokenSpan], list[Misaligned]]:
+    """The tags of one field as spans of tokens, in order, and those that do not fit exactly."""
+    tags = [tag for tag in page.tags if tag.field == field.name]
+    if not tags:
+        return [], []
+    origins = field.origins
+    owners = _owners(tags, origins)
+    spans: list[TokenSpan] = []
+    misaligned: list[Misaligned] = []
+    for number, tag in enumerate(tags):
+        tokens = owners.get(number, [])
+        text = page[field.name]
+        if tokens:
+            first, last = tokens[0], tokens[-1]
+            spans.append((first, last, tag.label))
+            start, end = origins[first][0], origins[last][1]
+        else:
+            start = end = tag.start
+        if (start, end) != _trimmed(text, tag.start, tag.end):
+            misaligned.append(Misaligned(page.id, page.source, tag, text[start:end]))
+    return spans, misaligned
+
+
+def _owners(tags: list[Tag], origins: list[Offsets]) -> dict[int, list[int]]:
+    """The tokens of each tag: a token belongs to the tag that covers most of it, if that is at least half."""
+    best: dict[int, tuple[int, int]] = {}
+    place = 0
+    for number, tag in enumerate(tags):
+        while place and origins[place - 1][1] > tag.start:
+            place -= 1
+        while place < len(origins) and origins[place][1] <= tag.start:
+            place += 1
+        token = place
+        while token < len(origins) and origins[token][0] < tag.end:
+            start, end = origins[token]
+            covered = min(end, tag.end) - max(start, tag.start)
+            if 2 * covered >= end - start and covered > best.get(token, (0, 0))[0]:
+                best[token] = covered, number
+            token += 1
+    owners: dict[int, list[int]] = {}
+    for token in sorted(best):
+        owners.setdefault(best[token][1], []).append(token)
+    return owners
+
+
+def cut_tags(page: Page, field: TokenizedField, spans: Iterable[TokenSpan]) -> Iterator[Tag]:
+    """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character merge."""
+    text = page[field.name]
+    origins = field.origins
+    done = 0
+    for first, last, label in spans:
+        piece = first
+        for token in range(first, last + 1):
+            if token == last or _parted(text[origins[token][1] : origins[token + 1][0]]):
+                start, end = max(origins[piece][0], done), origins[token][1]
+                if start < end:
+                    normal = field.cleaned.text[field.tokens[piece][0] : field.tokens[token][1]]
+                    yield Tag(field.name, start, end, label, text[start:end], normal=normal)
+                    done = end
+                piece = token + 1
+
+
+def _parted(between: str) -> bool:
+    """Whether something that people see was removed between two tokens."""
+    return any(not character.isspace() and unicodedata.category(character) not in ("Cf", "Cc", "Mn") for character in between)
+
+
+def _trimmed(text: str, start: int, end: int) -> Offsets:
+    """A tag's borders without the white space at its ends, which no token holds."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end

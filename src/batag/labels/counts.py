@@ -1,0 +1,21 @@
+"""How many tokens each class has: N_1 (none), N_2, N_3 ... of the paper, from which its weights are made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from batag.labels.scheme import NONE
+
+
+def class_counts(tokens: Mapping[str, int]) -> dict[str, int]:
+    """Tokens by class: none first, then the classes from the most frequent to the rarest."""
+    counted = Counter(tokens)
+    none = counted.pop(NONE, 0)
+    return {NONE: none} | dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+
+
+def ratio(counts: Mapping[str, int]) -> str:
+    """N_1 : N_2 : ... as the paper writes it, the rarest class being 1."""
+    rarest = min((number for number in counts.values() if number), default=0)
+    return " : ".join(f"{number / rarest:.3g}" for number in counts.values()) if rarest else "no tokens"

@@ -1,0 +1,223 @@
+"""What is in the data before anything is trained: counts, rare classes, tags that do not fit, disagreement, leaks."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from batag.labels.alignment import align
+from batag.labels.counts import class_counts, ratio
+from batag.labels.scheme import NONE
+from batag.pages.duplicates import Groups, fingerprint, text_hash
+from batag.pages.page import Page
+from batag.pages.splitting import SPLITS
+from batag.segmentation.segmentation import Segmentation, TokenizedField, language_of
+from batag.settings import settings
+
+_LISTED = 200
+
+
+@dataclass
+class FieldFacts:
+    """Lengths of one field."""
+
+    pages: int = 0
+    characters: int = 0
+    tokens: int = 0
+    longest: int = 0
+
+
+@dataclass
+class SplitFacts:
+    """Everything counted in one split."""
+
+    pages: int = 0
+    labelled: int = 0
+    untagged: int = 0
+    fields: dict[str, FieldFacts] = field(default_factory=lambda: defaultdict(FieldFacts))
+    languages: Counter[str] = field(default_factory=Counter)
+    shops: Counter[str] = field(default_factory=Counter)
+    class_tokens: Counter[str] = field(default_factory=Counter)
+    class_tags: Counter[str] = field(default_factory=Counter)
+    class_texts: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    tokens: int = 0
+    unknown: int = 0
+    unknown_tagged: Counter[str] = field(default_factory=Counter)
+    unseen_tags: Counter[str] = field(default_factory=Counter)
+    touching: int = 0
+    duplicates: int = 0
+
+
+class Inspection:
+    """Looks at pages as they come; give the pages of train before those of dev and test."""
+
+    def __init__(self, segmentation: Segmentation | None = None) -> None:
+        self.segmentation = segmentation or Segmentation()
+        self.splits: dict[str, SplitFacts] = {}
+        self.misaligned: list[str] = []
+        self.misaligned_tags = 0
+        self.lost_tags = 0
+        self.disagreements: list[dict[str, Any]] = []
+        self.disagreeing_pages = 0
+        self.leaks: list[dict[str, str]] = []
+        self.leaking = Counter[str]()
+        self._words: set[str] = set()
+        self._tag_texts: set[tuple[str, str]] = set()
+        self._classes_of: dict[str, Counter[str]] = defaultdict(Counter)
+        self._seen: dict[int, tuple[str, int, str, str]] = {}
+        self._groups = Groups()
+        self._places: list[tuple[str, str, str]] = []
+
+    def add(self, pages: Iterable[Page], *, split: str = "train") -> None:
+        """Look at the pages of one split (train, dev or test)."""
+        facts = self.splits.setdefault(split, SplitFacts())
+        for page in pages:
+            self._count(page, self.segmentation(page), facts, split)
+            self._compare(page, facts, split)
+
+    def _count(self, page: Page, fields: list[TokenizedField], facts: SplitFacts, split: str) -> None:
+        facts.pages += 1
+        facts.labelled += page.labelled
+        facts.untagged += page.labelled and not page.tags
+        facts.languages[language_of(page)] += 1
+        if page.shop:
+            facts.shops[page.shop] += 1
+        for each in fields:
+            words = each.words
+            lengths = facts.fields[each.name]
+            lengths.pages += 1
+            lengths.characters += len(each.cleaned.original)
+            lengths.tokens += len(words)
+            lengths.longest = max(lengths.longest, len(words))
+            facts.tokens += len(words)
+            classes = self._align(page, each, facts)
+            for word, name in zip(words, classes, strict=True):
+                facts.class_tokens[name] += page.labelled
+                if split == "train":
+                    self._words.add(word)
+                elif word not in self._words:
+                    facts.unknown += 1
+                    facts.unknown_tagged[name] += 1
+        self._note_tags(page, facts, split)
+
+    def _align(self, page: Page, each: TokenizedField, facts: SplitFacts) -> list[str]:
+        spans, misaligned = align(page, each)
+        self.misaligned_tags += len(misaligned)
+        self.lost_tags += sum(1 for item in misaligned if item.lost)
+        self.misaligned += map(str, misaligned[: max(_LISTED - len(self.misaligned), 0)])
+        classes = [NONE] * len(each.tokens)
+        end, before = -1, ""
+        for first, last, name in spans:
+            classes[first : last + 1] = [name] * (last + 1 - first)
+            facts.touching += first == end + 1 and name == before
+            end, before = last, name
+        return classes
+
+    def _note_tags(self, page: Page, facts: SplitFacts, split: str) -> None:
+        for tag in page.tags:
+            text = " ".join(tag.text.lower().split())
+            facts.class_tags[tag.label] += 1
+            facts.class_texts[tag.label].add(text_hash(text))
+            self._classes_of[text][tag.label] += 1
+            if split == "train":
+                self._tag_texts.add((tag.label, text))
+            elif (tag.label, text) not in self._tag_texts:
+                facts.unseen_tags[tag.label] += 1
+
+    def _compare(self, page: Page, facts: SplitFacts, split: str) -> None:
+        """The same text before: in this split or another, labelled alike or not."""
+        text = fingerprint(page)
+        self._groups.add(text)
+        self._places.append((split, page.id, page.source))
+        key = text_hash(text)
+        marks = "; ".join(f"{tag.label}={tag.text}" for tag in page.tags) if page.labelled else ""
+        signature = text_hash(marks)
+        if key not in self._seen:
+            self._seen[key] = (split, signature, page.id, page.source)
+            return
+        other_split, other_signature, other_id, other_source = self._seen[key]
+        facts.duplicates += other_split == split
+        if page.labelled and signature != other_signature:
+            self.disagreeing_pages += 1
+            if len(self.disagreements) < _LISTED:
+                earlier = f"{other_source} (page {other_id})"
+                self.disagreements.append({"where": page.source, "page": page.id, "earlier": earlier, "tags": marks})
+
+    def _find_leaks(self) -> None:
+        self.leaks, self.leaking = [], Counter()
+        if len(self.splits) < 2:
+            return
+        first: dict[int, tuple[str, str, str]] = {}
+        for group, place in zip(self._groups.of(), self._places, strict=True):
+            earlier = first.setdefault(group, place)
+            if SPLITS.index(earlier[0]) < SPLITS.index(place[0]):
+                self.leaking[place[0]] += 1
+                if len(self.leaks) < _LISTED:
+                    self.leaks.append(
+                        {"split": place[0], "page": place[1], "where": place[2], "also": f"{earlier[0]}: {earlier[2]}"}
+                    )
+
+    def ambiguous(self, most: int = 20) -> list[tuple[str, dict[str, int]]]:
+        """Tag texts that people gave several classes, the most frequent first."""
+        several = [(text, counts) for text, counts in self._classes_of.items() if len(counts) > 1]
+        several.sort(key=lambda item: (-item[1].total(), item[0]))
+        return [(text, dict(counts.most_common())) for text, counts in several[:most]]
+
+    def report(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        self._find_leaks()
+        ambiguous = sum(1 for counts in self._classes_of.values() if len(counts) > 1)
+        return {
+            "splits": {name: self._split_report(name, facts) for name, facts in self.splits.items()},
+            "misaligned": {"tags": self.misaligned_tags, "lost": self.lost_tags, "listed": self.misaligned},
+            "disagreements": {"pages": self.disagreeing_pages, "listed": self.disagreements},
+            "ambiguous_tags": {"texts": ambiguous, "listed": [{"text": t, "classes": c} for t, c in self.ambiguous()]},
+            "leaks": {"pages": dict(self.leaking), "listed": self.leaks},
+        }
+
+    def _split_report(self, name: str, facts: SplitFacts) -> dict[str, Any]:
+        tokens = class_counts(facts.class_tokens)
+        report: dict[str, Any] = {
+            "pages": facts.pages,
+            "labelled_pages": facts.labelled,
+            "labelled_pages_without_tags": facts.untagged,
+            "languages": dict(facts.languages.most_common()),
+            "shops": dict(facts.shops.most_common()),
+            "fields": {
+                each: {
+                    "pages": lengths.pages,
+                    "characters_a_page": round(lengths.characters / lengths.pages, 1),
+                    "tokens_a_page": round(lengths.tokens / lengths.pages, 1),
+                    "longest_in_tokens": lengths.longest,
+                }
+                for each, lengths in facts.fields.items()
+            },
+            "tokens": facts.tokens,
+            "tokens_a_page": round(facts.tokens / facts.pages, 1) if facts.pages else 0.0,
+            "ratio": ratio(tokens),
+            "classes": {
+                each: {
+                    "tokens": number,
+                    "tags": facts.class_tags[each],
+                    "distinct_texts": len(facts.class_texts.get(each, ())),
+                }
+                for each, number in (tokens | {each: tokens.get(each, 0) for each in facts.class_tags}).items()
+            },
+            "rare_classes": sorted(each for each, number in facts.class_tags.items() if number < settings.rare_class_tags),
+            "neighbouring_tags_of_one_class": facts.touching,
+            "duplicate_pages": facts.duplicates,
+        }
+        if name != "train" and "train" in self.splits:
+            tagged = {each: number for each, number in tokens.items() if number}
+            report["unknown_words"] = {
+                "share": _share(facts.unknown, facts.tokens),
+                "by_class": {each: _share(facts.unknown_tagged[each], number) for each, number in tagged.items()},
+                "unseen_tags": {each: _share(facts.unseen_tags[each], n) for each, n in facts.class_tags.items()},
+            }
+        return report
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 0.0

@@ -1,0 +1,65 @@
+"""How classes become labels of tokens: flat (the paper's: the class itself) or BIO (neighbouring tags stay apart)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from batag.errors import UsageError
+
+NONE = "none"
+SCHEMES = ("flat", "bio")
+TokenSpan = tuple[int, int, str]
+"""First token, last token and class of a tag."""
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The labels of tokens by number: 0 is none, then the classes in order (flat), or B- and I- of each (bio)."""
+
+    name: str
+    classes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if self.name not in SCHEMES:
+            raise UsageError(f"{self.name!r} is not a label scheme", todo=f"There are {', '.join(SCHEMES)}")
+        if NONE in self.classes or len(set(self.classes)) < len(self.classes):
+            raise UsageError(f"the classes {self.classes} repeat or hold {NONE!r}", todo="Name each class once")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The name of each label."""
+        if self.name == "flat":
+            return (NONE, *self.classes)
+        return (NONE, *(f"{part}-{name}" for name in self.classes for part in "BI"))
+
+    def encode(self, spans: Iterable[TokenSpan], *, length: int) -> list[int]:
+        """The label of each of `length` tokens."""
+        labels = [0] * length
+        for first, last, name in spans:
+            number = self.classes.index(name)
+            if self.name == "flat":
+                labels[first : last + 1] = [number + 1] * (last + 1 - first)
+            else:
+                labels[first : last + 1] = [2 * number + 1] + [2 * number + 2] * (last - first)
+        return labels
+
+    def decode(self, labels: Sequence[int]) -> list[TokenSpan]:
+        """The tags of labelled tokens: neighbours of one class are one tag (flat), a B- starts a new one (bio)."""
+        spans: list[TokenSpan] = []
+        flat = self.name == "flat"
+        before = ""
+        for place, label in enumerate(labels):
+            name = "" if not label else self.classes[label - 1 if flat else (label - 1) // 2]
+            begins = not flat and label % 2 == 1
+            if name and name == before and not begins:
+                spans[-1] = (spans[-1][0], place, name)
+            elif name:
+                spans.append((place, place, name))
+            before = name
+        return spans
+
+
+def build_scheme(name: str, counts: Mapping[str, int]) -> Scheme:
+    """The scheme of a data set: classes in order of their number of tokens, the most frequent first."""
+    return Scheme(name, tuple(sorted(counts, key=lambda each: (-counts[each], each))))

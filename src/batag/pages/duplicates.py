@@ -1,0 +1,96 @@
+"""Pages that say the same: equal once cleaned, or so near (variants of one product) that a model would just remember them.
+
+Near means that two texts share about 70 % of their character 3-grams (Jaccard), digits counted as one; found by MinHash
+with banding, so that millions of pages need no pairwise comparison.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.pages.cleaning import Cleaner
+from batag.pages.page import Page
+
+NEAR = 0.7
+_ROWS, _BANDS = 4, 32
+_MOST_COMPARED = 500
+_NOISE = re.compile(r"[\W_]+")
+_DIGITS = re.compile(r"\d+")
+_clean = Cleaner()
+
+
+def fingerprint(page: Page) -> str:
+    """What a page says: its cleaned fields, lower case, without spaces and marks."""
+    return "\n".join(_NOISE.sub("", _clean(text).text.lower()) or text.strip() for text in page.fields.values())
+
+
+def text_hash(text: str) -> int:
+    """64 bits of a text, the same on every machine."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+@cache
+def _permutations() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    draws = np.random.Generator(np.random.PCG64(2026)).integers(1, 2**63, size=(2, _ROWS * _BANDS), dtype=np.uint64)
+    return draws[0] | np.uint64(1), draws[1]
+
+
+def signature(text: str) -> NDArray[np.uint32]:
+    """The MinHash of a text: two texts agree in about as many places as they share 3-grams."""
+    codes = np.frombuffer(_DIGITS.sub("0", text).encode("utf-32-le"), np.uint32).astype(np.uint64)
+    grams = codes if len(codes) < 3 else codes[:-2] * np.uint64(0x1F3D5B79) + codes[1:-1] * np.uint64(0x10001) + codes[2:]
+    grams = np.unique(grams)
+    if not len(grams):
+        return np.zeros(_ROWS * _BANDS, np.uint32)
+    factors, shifts = _permutations()
+    mixed: NDArray[np.uint64] = (grams[:, None] * factors + shifts) >> np.uint64(32)
+    least: NDArray[np.uint32] = mixed.min(axis=0).astype(np.uint32)
+    return least
+
+
+class Groups:
+    """Numbers each text as it comes; `of()` then says which group of same or near-same texts each belongs to."""
+
+    def __init__(self) -> None:
+        self._signatures: list[NDArray[np.uint32]] = []
+        self._distinct: dict[int, int] = {}
+        self._index: list[int] = []
+
+    def add(self, text: str) -> None:
+        """The next text."""
+        key = text_hash(text)
+        if key not in self._distinct:
+            self._distinct[key] = len(self._signatures)
+            self._signatures.append(signature(text))
+        self._index.append(self._distinct[key])
+
+    def of(self) -> list[int]:
+        """The group of each text added, in order; equal numbers are one group."""
+        if not self._signatures:
+            return []
+        parents = list(range(len(self._signatures)))
+
+        def root(node: int) -> int:
+            while parents[node] != node:
+                parents[node] = parents[parents[node]]
+                node = parents[node]
+            return node
+
+        signatures = np.stack(self._signatures)
+        for band in range(_BANDS):
+            rows = signatures[:, band * _ROWS : (band + 1) * _ROWS].astype(np.uint64)
+            keys = (rows * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 1], np.uint64)).sum(axis=1)
+            order = np.argsort(keys, kind="stable")
+            borders = np.flatnonzero(np.diff(keys[order])) + 1
+            for bucket in np.split(order, borders):
+                for place in range(len(bucket) - 1):
+                    here, others = bucket[place], bucket[place + 1 : place + 1 + _MOST_COMPARED]
+                    alike = (signatures[others] == signatures[here]).mean(axis=1) >= NEAR
+                    for other in others[alike]:
+                        parents[root(int(other))] = root(int(here))
+        return [root(node) for node in self._index]

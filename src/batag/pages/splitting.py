@@ -1,0 +1,72 @@
+"""Train, dev and test without leaks: pages that say the same, or nearly, stay together; each shop and language in its share."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from batag.errors import UsageError
+from batag.pages.duplicates import Groups, fingerprint
+from batag.pages.page import Page
+
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Which split each page goes to, in the order they came."""
+
+    splits: list[str]
+    groups: int
+    grouped: int
+
+    @property
+    def counts(self) -> dict[str, int]:
+        counted = Counter(self.splits)
+        return {name: counted[name] for name in SPLITS}
+
+
+def parse_shares(text: str) -> tuple[float, float, float]:
+    """Shares of train, dev and test from `8:1:1`, `80/10/10` or `0.8,0.1,0.1`."""
+    try:
+        shares = [float(part) for part in text.replace("/", ":").replace(",", ":").split(":")]
+    except ValueError:
+        shares = []
+    if len(shares) != 3 or min(shares) < 0 or not 0 < sum(shares) < float("inf"):
+        raise UsageError(f"{text!r} is not three shares", todo="Write train:dev:test, for example 8:1:1")
+    total = sum(shares)
+    return shares[0] / total, shares[1] / total, shares[2] / total
+
+
+def assign_splits(pages: Iterable[Page], *, shares: Sequence[float] = (0.8, 0.1, 0.1), seed: int = 0) -> Assignment:
+    """Give each page a split; the same pages, shares and seed give the same answer."""
+    groups, strata = Groups(), []
+    for page in pages:
+        groups.add(fingerprint(page))
+        strata.append((page.shop or "", page.language or ""))
+    members: dict[int, list[int]] = defaultdict(list)
+    for number, group in enumerate(groups.of()):
+        members[group].append(number)
+    queue = list(members.values())
+    random.Random(seed).shuffle(queue)
+    # The large ones first: what is left over can still be evened out by small ones.
+    queue.sort(key=len, reverse=True)
+    sizes = Counter(strata)
+    overall: Counter[str] = Counter()
+    inside: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    splits = [""] * len(strata)
+    for pages_of_group in queue:
+        stratum = Counter(strata[number] for number in pages_of_group).most_common(1)[0][0]
+
+        def missing(place: int, stratum: tuple[str, str] = stratum) -> tuple[float, float]:
+            name = SPLITS[place]
+            return shares[place] * sizes[stratum] - inside[stratum][name], shares[place] * len(strata) - overall[name]
+
+        chosen = SPLITS[max((place for place in range(3) if shares[place] > 0), key=missing)]
+        for number in pages_of_group:
+            splits[number] = chosen
+            inside[strata[number]][chosen] += 1
+            overall[chosen] += 1
+    return Assignment(splits, len(queue), sum(len(group) for group in queue if len(group) > 1))
