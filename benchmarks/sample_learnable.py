@@ -82,10 +82,11 @@ def features(words: Sequence[str], *, context: bool) -> list[list[str]]:
     if not context:
         return rows
     around = [[], [], *([f"w{word}", f"h{shape(word)}", f"s{word[-2:]}"] for word in words), [], []]
+    padded = ["<", *words, ">"]
     return [
         row
         + [f"{place - 2}{item}" for place in (0, 1, 3, 4) for item in (around[at + place] or ["edge"])]
-        + [f"pair{'|'.join(words[max(at - 1, 0) : at + 2])}", f"start{min(at, 3)}"]
+        + [f"before{padded[at]}|{row[1]}", f"after{row[1]}|{padded[at + 2]}", f"start{min(at, 3)}"]
         for at, row in enumerate(rows)
     ]
 

@@ -76,7 +76,7 @@ def _owners(tags: list[Tag], origins: list[Offsets]) -> dict[int, list[int]]:
 
 
 def cut_tags(page: Page, field: TokenizedField, spans: Iterable[TokenSpan]) -> Iterator[Tag]:
-    """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character merge."""
+    """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character join."""
     text = page[field.name]
     origins = field.origins
     done = 0

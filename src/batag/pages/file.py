@@ -25,18 +25,19 @@ READ_ERRORS = (EOFError, OSError, zlib.error, DamagedFileError)
 """What reading on in a damaged file can raise."""
 
 
-def open_input(path: Path | str) -> BinaryIO:
-    """A file (or standard input for `-`) as plain bytes, whatever its compression."""
-    raw: BinaryIO
+def open_file(path: Path | str) -> BinaryIO:
+    """A file as it lies on the disk, or standard input for `-`."""
     if str(path) == "-":
-        raw = sys.stdin.buffer
-    else:
-        try:
-            raw = open(path, "rb", buffering=1 << 18)  # noqa: SIM115
-        except OSError as error:
-            raise InputError(
-                f"cannot be opened ({error.strerror})", where=str(path), todo="Check the name and the rights"
-            ) from error
+        return sys.stdin.buffer
+    try:
+        return open(path, "rb", buffering=1 << 18)
+    except OSError as error:
+        what = f"cannot be opened ({error.strerror})"
+        raise InputError(what, where=str(path), todo="Check the name and the rights") from error
+
+
+def decompressed(raw: BinaryIO) -> BinaryIO:
+    """The plain bytes of a file, whatever its compression."""
     magic = cast(io.BufferedReader, raw).peek(4)[:4]
     if magic.startswith(GZIP):
         return cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=raw), 1 << 18))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from batag.errors import InputError, UsageError
-from batag.pages.file import READ_ERRORS, open_input
+from batag.pages.file import READ_ERRORS, decompressed, open_file
 from batag.pages.problems import Problems
 from batag.settings import settings
 
@@ -24,6 +25,7 @@ class Source:
     head: bytes
     stream: BinaryIO
     problems: Problems
+    raw: BinaryIO
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
 
@@ -33,6 +35,12 @@ class Source:
         if self.name == "-":
             raise InputError("this format cannot be read from standard input", todo="Save it to a file first")
         return Path(self.name)
+
+    def share_read(self) -> float | None:
+        """How much of the file was read so far (0 to 1), if that can be told."""
+        if self.name == "-" or not (size := os.fstat(self.raw.fileno()).st_size):
+            return None
+        return min(self.raw.tell() / size, 1.0)
 
     def where(self, number: int) -> str:
         return f"{self.name}:{number}"
@@ -78,7 +86,8 @@ def open_source(path: Path | str, *, problems: Problems, encoding: str | None = 
     name = str(path)
     if name != "-" and Path(name).is_dir():
         raise InputError("is a folder", where=name, todo="Name the files in it")
-    raw = open_input(path)
+    file = open_file(path)
+    raw = decompressed(file)
     head = _read_up_to(raw, settings.sniff_bytes, name)
     stream: BinaryIO = cast(BinaryIO, io.BufferedReader(_Replayed(head, raw), 1 << 18))
     if encoding is not None:
@@ -99,7 +108,7 @@ def open_source(path: Path | str, *, problems: Problems, encoding: str | None = 
         stream.read(3)
     if b"\n" not in head and head.count(b"\r") > 1:
         raise InputError("has the line ends of old Macs (CR alone)", where=name, todo="Save it with LF or CRLF line ends")
-    return Source(name=name, head=head, stream=stream, problems=problems, **said)
+    return Source(name=name, head=head, stream=stream, raw=file, problems=problems, **said)
 
 
 class _Replayed(io.RawIOBase):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from batag.pages.cleaning import DEFAULT_RULES, Cleaner
 from batag.pages.offsets import Cleaned, apply_edits
@@ -84,6 +84,26 @@ class Segmentation:
             shift += len(folded) - len(word)
         cleaned = Cleaned(text, apply_edits(text, edits), [edits] if edits else [])
         return TokenizedField(name, cleaned, places)
+
+
+def bring_tokens(page: Page, segmentation: Segmentation) -> Page:
+    """The page with tokens of its own (offsets into the original), cut at the borders of its tags."""
+    tokens: dict[str, tuple[Offsets, ...]] = {}
+    for field in segmentation(page):
+        borders = sorted({border for tag in page.tags if tag.field == field.name for border in (tag.start, tag.end)})
+        pieces: list[Offsets] = []
+        done = 0
+        for start, end in field.origins:
+            start = max(start, done)
+            for border in borders:
+                if start < border < end:
+                    pieces.append((start, border))
+                    start = border
+            if start < end:
+                pieces.append((start, end))
+            done = max(done, end)
+        tokens[field.name] = tuple(pieces)
+    return replace(page, tokens=tokens)
 
 
 def language_of(page: Page) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -43,6 +44,16 @@ FORMATS = {
 NEEDS_TOKENS = frozenset({"conll", "words"})
 
 
+class PageReader(Iterator[Page]):
+    """The pages of one input, and how far it is read."""
+
+    def __init__(self, source: Source, pages: Iterator[Page], *, format: str) -> None:
+        self.source, self.format, self._pages = source, format, pages
+
+    def __next__(self) -> Page:
+        return next(self._pages)
+
+
 def read_pages(
     path: Path | str,
     *,
@@ -51,14 +62,14 @@ def read_pages(
     language: str | None = None,
     encoding: str | None = None,
     problems: Problems | None = None,
-) -> Iterator[Page]:
+) -> PageReader:
     """The pages of a file (`-`: standard input), streaming; what is wrong with it is collected in `problems`."""
     problems = Problems() if problems is None else problems
     if language is not None and (language := known_language(said := language)) is None:
         raise UsageError(f"{said!r} is not a language of ours", todo=f"There are {', '.join(LANGUAGES)}")
     source = open_source(path, problems=problems, encoding=encoding, columns=columns or {}, language=language)
     name = check_format(format) if format is not None else detect_format(source)
-    return _unique(_module(name).read(source), problems)
+    return PageReader(source, _unique(_module(name).read(source), problems), format=name)
 
 
 def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None = None, **options: Any) -> None:
@@ -108,11 +119,8 @@ def detect_format(source: Source) -> str:
     start = text.lstrip()[:1]
     if not start:
         return named or "jsonl"
-    if start == "[":
-        return "label-studio" if _in_first(text, '"annotations"', '"completions"', '"labels"') else "spans"
-    if start == "{":
-        labels = _in_first(text.split("\n", 1)[0], '"label":', '"label" :', '"labels":', '"entities":')
-        return "doccano" if labels and _in_first(text.split("\n", 1)[0], '"text":', '"text" :', '"data":') else "jsonl"
+    if start in "[{":
+        return _detect_json(head, array=start == "[")
     if named in ("csv", "tsv", "conll", "words", "jsonl") and not (named == "tsv" and not looks_like_table(text)):
         return named
     if source.columns or looks_like_table(text):
@@ -125,8 +133,28 @@ def detect_format(source: Source) -> str:
     raise InputError("is in a format that cannot be told from its content or name", where=source.name, todo=todo)
 
 
-def _in_first(text: str, *marks: str) -> bool:
-    return any(mark in text[:20_000] for mark in marks)
+def _detect_json(head: bytes, *, array: bool) -> str:
+    """Which tool wrote it, by the keys of the first record."""
+    keys = _first_keys(head, array=array)
+    if array:
+        tasks = keys & {"annotations", "completions"} or ("label" in keys and "entities" not in keys) or "data" in keys
+        return "label-studio" if tasks else "spans"
+    return "doccano" if keys & {"label", "labels", "entities"} and keys & {"text", "data"} else "jsonl"
+
+
+def _first_keys(head: bytes, *, array: bool) -> set[str]:
+    """The top-level keys of the first object; as far as they can be seen if it is longer than what was looked at."""
+    import ijson
+
+    prefix = "item" if array else ""
+    keys: set[str] = set()
+    with suppress(ijson.JSONError):
+        for path, event, value in ijson.parse(head):
+            if path == prefix and event == "map_key":
+                keys.add(value)
+            if path == prefix and event == "end_map":
+                break
+    return keys
 
 
 def _module(name: str) -> Any:

@@ -14,7 +14,7 @@ from batag.pages.sample.template import SLOT
 
 T = TypeVar("T")
 Forms = tuple[str, ...]  # the full form first
-SHARED = ("tail", "initial", "small")  # parts that every split may use, as it may single characters
+SHARED = ("tail", "initial", "small", "han")  # parts that every split may use
 
 
 @cache
@@ -72,14 +72,14 @@ def _in_split(word: str, split: str) -> bool:
 
 
 class Coiner:
-    """Makes up one name after the other; whole words in it are split like the names, since a reader would remember them."""
+    """Makes up one name after the other; its words and kanji are split like the names, since a memory of train would find them."""
 
     def __init__(self, parts: Rules, *, split: str, knobs: Knobs, random: Callable[[], float]) -> None:
         self.knobs, self.random = knobs, random
         self.tails, self.native, self.native_name = parts["latin_tail"], parts["native"], parts["native_name"]
         self.ordinary = parts["ordinary"]
         self.parts = {
-            name: tuple(word for word in words if len(word) == 1 or name in SHARED or _in_split(word, split))
+            name: tuple(word for word in words if name in SHARED or _in_split(word, split))
             for name, words in parts.items()
         }
         self.latin = read_latin()

@@ -18,7 +18,7 @@ class Knobs:
     bare_goods: float = 0.35  # goods without a modifier
 
     # What dev and test show that train never did
-    own_brands: float = 0.5  # dev/test pages with a brand of their own pool
+    own_brands: float = 0.45  # dev/test pages with a brand of their own pool
     own_goods: float = 0.5  # dev/test pages with goods of their own pool
     own_names: float = 0.5  # dev/test names (series, ...) of their own pool: being unknown must not tell a brand
     held_goods: float = 0.15  # heads kept for dev, and as many for test; the same for compounds
@@ -52,31 +52,31 @@ class Knobs:
 
 KNOBS = {
     "zh-Hant": Knobs(
-        fullness=1.25,
+        fullness=1.35,
         brand_again=0.62,
-        goods_again=0.55,
+        goods_again=0.68,
         brandless=0.1,
         untitled=0.08,
-        native=0.2,
-        pair=0.25,
+        native=0.15,
+        pair=0.3,
         ordinary=0.03,
     ),
     "ja": Knobs(
-        fullness=1.1,
-        brand_again=0.75,
-        goods_again=0.22,
+        fullness=1.3,
+        brand_again=0.9,
+        goods_again=0.18,
         brandless=0.08,
         untitled=0.08,
         bare_goods=0.45,
-        native=0.45,
-        pair=0.12,
+        native=0.4,
+        pair=0.3,
         ordinary=0.04,
         joined=0.0,
     ),
     "en": Knobs(
-        fullness=1.5,
-        brand_again=0.55,
-        goods_again=0.45,
+        fullness=1.8,
+        brand_again=0.62,
+        goods_again=0.58,
         brandless=0.1,
         untitled=0.08,
         native=0.4,

@@ -1,0 +1,53 @@
+"""The command line: one file a command group; whatever is heavy is imported inside the command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from batag.cli import convert, inspect, sample, segment, split
+from batag.errors import BatagError
+
+app = typer.Typer(
+    name="batag",
+    help="Tags product pages: goods, brands and features from titles and descriptions.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (sample, inspect, split, convert, segment):
+    app.command()(getattr(module, module.__name__.rpartition(".")[2]))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from batag import __version__
+
+        typer.echo(f"batag {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _batag(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
+) -> None:
+    """Tags product pages: goods, brands and features from titles and descriptions."""
+
+
+def main() -> None:
+    """Run a command; the user's mistakes are one line and an exit code (1 the input is wrong, 2 the call is)."""
+    try:
+        app()
+    except BatagError as error:
+        typer.echo(f"batag: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # The reader of a pipe went away (`| head`): nothing to say, and nothing to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        typer.echo(f"batag: {error.filename or 'a file'}: {error.strerror or error}", err=True)
+        sys.exit(1)

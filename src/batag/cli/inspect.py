@@ -1,0 +1,157 @@
+"""`batag inspect`: what is in the data before anything is trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from batag.cli import options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def inspect(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Pages; dev, valid or test in a name says the split.")],
+    dev: Annotated[list[Path] | None, typer.Option("--dev", help="A file to take as dev, whatever its name.")] = None,
+    test: Annotated[list[Path] | None, typer.Option("--test", help="A file to take as test, whatever its name.")] = None,
+    chart: Annotated[Path | None, typer.Option("--chart", help="Draw the classes as a bar chart: .png or .svg.")] = None,
+    format: options.Format = None,
+    columns: options.Columns = None,
+    language: options.Language = None,
+    encoding: options.Encoding = None,
+    segmentation: options.Segmentation = "auto",
+    dictionary: options.UserDictionary = None,
+    rules: options.Rules = None,
+    strict: options.Strict = False,
+    problems: options.ProblemFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show what is in labelled pages: classes, rare ones, tags that do not fit the tokens, disagreement, leaks, new words."""
+    from batag.cli.terminal import collected_problems, console, print_json, watched
+    from batag.errors import InputError
+    from batag.labels.inspection import Inspection
+    from batag.pages.formats import read_pages
+    from batag.pages.splitting import SPLITS
+    from batag.segmentation.dictionary import Dictionary
+    from batag.segmentation.segmentation import Segmentation
+
+    said = [(split_of(path), path) for path in files]
+    said += [("dev", path) for path in dev or []] + [("test", path) for path in test or []]
+    cutter = Segmentation(
+        segmentation, rules=options.parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
+    )
+    inspection = Inspection(cutter)
+    said_of_input = options.of_input(format, columns, language, encoding)
+    formats: dict[str, str] = {}
+    with collected_problems(strict=strict, path=problems) as found:
+        for split, path in sorted(said, key=lambda item: SPLITS.index(item[0])):
+            reader = read_pages(path, **said_of_input, problems=found)
+            formats[str(path)] = reader.format
+            inspection.add(watched(reader), split=split)
+    report = {"files": formats} | inspection.report() | {"problems": dict(found.counts)}
+    if not any(facts["pages"] for facts in report["splits"].values()):
+        raise InputError("no page could be read", where=", ".join(map(str, files)), todo="See the problems above")
+    if chart is not None:
+        from batag.labels.chart import draw_classes
+
+        draw_classes(report, chart)
+    if as_json:
+        print_json(report)
+    else:
+        show(report, console())
+        if chart is not None:
+            console().print(f"chart in {chart}", markup=False)
+
+
+def split_of(path: Path) -> str:
+    """The split that a file's name says; train if it says none."""
+    import re
+
+    words = re.split(r"[^a-z]+", path.name.lower())
+    if "test" in words:
+        return "test"
+    return "dev" if {"dev", "valid", "validation", "val"} & set(words) else "train"
+
+
+def show(report: dict[str, Any], out: Console) -> None:
+    """The report as tables."""
+    from rich.table import Table
+
+    for name, facts in report["splits"].items():
+        out.rule(f"{name}: {facts['pages']:,} pages", align="left")
+        lines = {
+            "labelled": f"{facts['labelled_pages']:,} ({facts['labelled_pages_without_tags']:,} of them without a tag)",
+            "languages": _counts(facts["languages"]),
+            "shops": _counts(facts["shops"]) or "not said",
+            "tokens": f"{facts['tokens']:,} ({facts['tokens_a_page']} a page)",
+            "none : classes": facts["ratio"],
+            "same page again": f"{facts['duplicate_pages']:,}",
+        }
+        if facts["rare_classes"]:
+            lines["rare classes"] = ", ".join(facts["rare_classes"]) + " (too few tags to trust)"
+        if facts["neighbouring_tags_of_one_class"]:
+            lines["touching tags"] = f"{facts['neighbouring_tags_of_one_class']:,} (the flat scheme reads each pair as one)"
+        for key, value in lines.items():
+            out.print(f"  {key:16} {value}", markup=False)
+        table = Table("field", "pages", "characters a page", "tokens a page", "longest")
+        for field, lengths in facts["fields"].items():
+            cells = (lengths[key] for key in ("pages", "characters_a_page", "tokens_a_page", "longest_in_tokens"))
+            table.add_row(field, *(f"{cell:,}" for cell in cells))
+        out.print(table)
+        _show_classes(facts, out)
+    _show_findings(report, out)
+
+
+def _show_classes(facts: dict[str, Any], out: Console) -> None:
+    from rich.table import Table
+
+    unknown = facts.get("unknown_words")
+    headings = ["class", "tokens", "share", "", "tags", "distinct"]
+    table = Table(*headings, *(["new words", "new tags"] if unknown else []))
+    total = sum(each["tokens"] for each in facts["classes"].values()) or 1
+    for name, each in facts["classes"].items():
+        share = each["tokens"] / total
+        cells = [name, f"{each['tokens']:,}", f"{share:.1%}", "█" * max(round(30 * share), 1 if share else 0)]
+        cells += [f"{each['tags']:,}", f"{each['distinct_texts']:,}"] if name != "none" else ["", ""]
+        if unknown:
+            seen = unknown["unseen_tags"].get(name)
+            cells += [f"{unknown['by_class'].get(name, 0):.1%}", "" if seen is None else f"{seen:.1%}"]
+        table.add_row(*cells)
+    out.print(table)
+
+
+def _show_findings(report: dict[str, Any], out: Console) -> None:
+    leaks, misaligned = report["leaks"], report["misaligned"]
+    out.rule("to look at", align="left")
+    findings = [
+        (misaligned["tags"], f"tags do not fit the tokens ({misaligned['lost']:,} of them are lost)", misaligned["listed"]),
+        (
+            report["disagreements"]["pages"],
+            "pages have the text of an earlier page but other tags",
+            [f"{item['where']} and {item['earlier']}: {item['tags']}" for item in report["disagreements"]["listed"]],
+        ),
+        (
+            report["ambiguous_tags"]["texts"],
+            "tag texts have several classes",
+            [f"{item['text']}: {_counts(item['classes'])}" for item in report["ambiguous_tags"]["listed"]],
+        ),
+        (
+            sum(leaks["pages"].values()),
+            f"pages leak from an earlier split ({_counts(leaks['pages'])})",
+            [f"{item['where']} ({item['split']}) is also in {item['also']}" for item in leaks["listed"]],
+        ),
+    ]
+    for number, what, listed in findings:
+        if number:
+            out.print(f"{number:,} {what}", style="bold yellow", markup=False)
+            for line in listed[:5]:
+                out.print(f"    {line}", markup=False)
+    if not any(number for number, _, _ in findings):
+        out.print("nothing: tags fit the tokens, no leak between splits, no disagreement", style="green", markup=False)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {number:,}" for name, number in counts.items())

@@ -1,0 +1,65 @@
+"""Options that several commands share, spelt and explained once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from batag.errors import UsageError
+
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="Format of the input, if content and name do not tell it: jsonl, csv, tsv, parquet, xlsx, conll, words, "
+        "label-studio, doccano or spans.",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option("--columns", help="Where our fields stand in the input, for example title=name,description=body."),
+]
+Language = Annotated[str | None, typer.Option("--language", help="Language of all pages: zh-Hant, zh-Hans, ja or en.")]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the input if it is not UTF-8, for example big5.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop with an error at the first problem in the input.")]
+ProblemFile = Annotated[Path | None, typer.Option("--problems", help="Write every problem of the input to this JSONL file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+Segmentation = Annotated[
+    str, typer.Option("--segmentation", help="auto (by language), english, chinese, japanese, characters or given.")
+]
+UserDictionary = Annotated[Path | None, typer.Option("--dictionary", help="Words that are always one token, one a line.")]
+Rules = Annotated[
+    str | None, typer.Option("--rules", help="Cleaning rules, with commas; +emoji adds to the default, -promo takes away.")
+]
+
+
+def of_input(format: str | None, columns: str | None, language: str | None, encoding: str | None) -> dict[str, Any]:
+    """What was said about the input, as `read_pages` takes it."""
+    return {"format": format, "columns": parse_columns(columns), "language": language, "encoding": encoding}
+
+
+def parse_columns(text: str | None) -> dict[str, str]:
+    """`title=name,description=body` as a mapping."""
+    columns: dict[str, str] = {}
+    for part in text.split(",") if text else []:
+        ours, equals, theirs = part.partition("=")
+        if not (equals and ours.strip() and theirs.strip()):
+            raise UsageError(f"--columns {part!r} is not FIELD=COLUMN", todo="Write it like title=name,description=body")
+        columns[ours.strip()] = theirs.strip()
+    return columns
+
+
+def parse_rules(text: str | None) -> tuple[str, ...]:
+    """A list of cleaning rules: `html,width` is those two, `+emoji,-promo` changes the default."""
+    from batag.pages.cleaning import DEFAULT_RULES
+
+    if text is None:
+        return DEFAULT_RULES
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part[0] in "+-" for part in parts):
+        return tuple(part.lstrip("+") for part in parts)
+    added = [part[1:] for part in parts if part[0] == "+"]
+    taken = {part[1:] for part in parts if part[0] == "-"}
+    return tuple(rule for rule in (*DEFAULT_RULES, *added) if rule not in taken)

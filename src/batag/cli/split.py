@@ -1,0 +1,76 @@
+"""`batag split`: train, dev and test without leaks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from batag.cli import options
+
+
+def split(
+    pages: Annotated[list[Path], typer.Argument(metavar="PAGES...", help="Files of pages.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for train.jsonl, dev.jsonl, test.jsonl and split.json.")],
+    shares: Annotated[str, typer.Option(help="train:dev:test.")] = "8:1:1",
+    seed: Annotated[int, typer.Option(help="The same pages and seed give the same split.")] = 0,
+    format: options.Format = None,
+    columns: options.Columns = None,
+    language: options.Language = None,
+    encoding: options.Encoding = None,
+    strict: options.Strict = False,
+    problems: options.ProblemFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Divide pages so that the same or nearly the same text is never in two parts; each shop and language in its share."""
+    import json
+    from collections.abc import Iterator
+    from contextlib import ExitStack
+
+    from batag.cli.terminal import collected_problems, console, print_json, watched
+    from batag.errors import InputError
+    from batag.pages.file import open_output
+    from batag.pages.formats import read_pages, write_stream
+    from batag.pages.page import Page
+    from batag.pages.problems import Problems
+    from batag.pages.splitting import SPLITS, assign_splits, parse_shares
+
+    parts = parse_shares(shares)
+    said_of_input = options.of_input(format, columns, language, encoding)
+
+    def read(found: Problems, doing: str) -> Iterator[Page]:
+        for path in pages:
+            reader = read_pages(path, **said_of_input, problems=found)
+            yield from watched(reader, doing=doing)
+
+    with collected_problems(strict=strict, path=problems) as found:
+        assignment = assign_splits(read(found, "comparing"), shares=parts, seed=seed)
+    if not assignment.splits:
+        raise InputError("no page could be read", where=", ".join(map(str, pages)), todo="See the problems above")
+    facts = {
+        "pages": len(assignment.splits),
+        "splits": assignment.counts,
+        "groups": assignment.groups,
+        "pages_with_a_twin": assignment.grouped,
+        "shares": shares,
+        "seed": seed,
+        "files": [str(path) for path in pages],
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as files:
+        streams = {name: files.enter_context(open_output(out / f"{name}.jsonl")) for name in SPLITS}
+        for page, name in zip(read(Problems(), "writing"), assignment.splits, strict=True):
+            write_stream([page], streams[name], format="jsonl")
+        files.enter_context(open_output(out / "split.json")).write(json.dumps(facts, ensure_ascii=False, indent=2).encode())
+    if as_json:
+        print_json(facts)
+        return
+    from rich.table import Table
+
+    table = Table("split", "pages", "share", title=f"{len(assignment.splits):,} pages in {out}", title_justify="left")
+    for name, number in assignment.counts.items():
+        table.add_row(name, f"{number:,}", f"{number / len(assignment.splits):.1%}")
+    console().print(table)
+    note = f"{assignment.grouped:,} pages have a twin (the same or nearly the same text): twins stay in one split"
+    console().print(note, markup=False)

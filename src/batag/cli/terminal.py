@@ -1,0 +1,97 @@
+"""What people see: progress and problems on standard error, tables or JSON on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from batag.settings import settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from batag.pages.formats import PageReader
+    from batag.pages.page import Page
+    from batag.pages.problems import Problems
+
+
+def console(*, error: bool = False) -> Console:
+    """A console that is plain when nobody watches (a pipe, a file) and then 120 columns wide."""
+    from rich.console import Console
+
+    watched = (sys.stderr if error else sys.stdout).isatty()
+    return Console(stderr=error, width=None if watched else 120, highlight=False, soft_wrap=not watched)
+
+
+def print_json(data: Any) -> None:
+    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+@contextmanager
+def collected_problems(*, strict: bool, path: Path | None) -> Iterator[Problems]:
+    """Problems of the input; printed once at the end, all of them written to the file if one is named."""
+    from batag.pages.file import open_output
+    from batag.pages.problems import Problems
+
+    if path is None:
+        problems = Problems(strict=strict)
+        yield problems
+    else:
+        import io
+
+        with open_output(path) as stream:
+            log = io.TextIOWrapper(stream, "utf-8", write_through=True)
+            problems = Problems(strict=strict, log=log)
+            yield problems
+            log.detach()
+    show_problems(problems, path)
+
+
+def show_problems(problems: Problems, path: Path | None) -> None:
+    """The first problems and how many there are of each kind."""
+    if not len(problems):
+        return
+    err = console(error=True)
+    for problem in problems.listed[: settings.shown_problems]:
+        err.print(str(problem), style="yellow", markup=False)
+    effects = ", ".join(f"{number:,} {effect}" for effect, number in problems.effects().items())
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in problems.counts.most_common())
+    rest = f"all in {path}" if path else "--problems FILE lists all" if len(problems) > settings.shown_problems else ""
+    err.print(
+        f"{len(problems):,} problems: {effects} ({kinds}){'; ' + rest if rest else ''}", style="bold yellow", markup=False
+    )
+
+
+def watched(reader: PageReader, *, doing: str = "reading") -> Iterator[Page]:
+    """The pages of an input, with a bar of how far it is read when somebody watches."""
+    yield from progress(reader, doing=f"{doing} {reader.source.name}", share=reader.source.share_read)
+
+
+def progress(items: Iterable[Any], *, doing: str, total: int | None = None, share: Any = None) -> Iterator[Any]:
+    """The items, with count, rate and time left on standard error when it is a terminal."""
+    err = console(error=True)
+    if not err.is_terminal:
+        yield from items
+        return
+    from rich import progress as bars
+
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TextColumn("{task.fields[count]:,} pages, {task.fields[rate]:,.0f} a second"),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=err, transient=True) as display:
+        task = display.add_task(doing, total=total if total is not None else 1.0 if share else None, count=0, rate=0.0)
+        for count, item in enumerate(items, 1):
+            yield item
+            if count % 500 == 0:
+                elapsed = display.tasks[0].elapsed or 1.0
+                done = float(count) if total is not None else (share() if share else None)
+                display.update(task, completed=done, count=count, rate=count / elapsed)
