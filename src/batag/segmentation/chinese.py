@@ -16,12 +16,13 @@ from batag.segmentation.variants import simplified_of
 
 
 class Chinese(Segmenter):
-    """Words of Traditional and Simplified Chinese alike."""
+    """Words of Traditional and Simplified Chinese alike, of the dictionary only: new words that jieba would guess from
+    statistics reach over the borders of tags (docs/results/segmentation.md)."""
 
     forced = re.compile(LATIN_KATAKANA_AND_EMOJI)
 
     def cut(self, text: str) -> list[int]:
-        return list(accumulate(map(len, rjieba.cut(simplify(text)))))
+        return list(accumulate(map(len, rjieba.cut(simplify(text), False))))
 
 
 def simplify(text: str) -> str:

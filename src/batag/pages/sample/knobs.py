@@ -26,7 +26,7 @@ class Knobs:
     # Popularity: rank r is drawn with a weight near 1 / (r + flatness)
     brands: int = 160  # popular brands a shop, which dev and test show as well
     rare_brands: int = 400  # further brands a shop that only train shows, mostly once: they make learners look at the context
-    rare: float = 0.6  # train pages with one of those
+    rare: float = 0.7  # train pages with one of those
     flatness: int = 8
 
     # How brands look
@@ -55,8 +55,8 @@ KNOBS = {
         fullness=1.35,
         brand_again=0.62,
         goods_again=0.68,
-        brandless=0.1,
-        untitled=0.08,
+        brandless=0.08,
+        untitled=0.05,
         native=0.15,
         pair=0.3,
         ordinary=0.03,
