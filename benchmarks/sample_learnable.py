@@ -1,6 +1,6 @@
 """How learnable the sample catalogue is: recall of tags that train never showed, by memory and by two CRFs, as a table.
 
-    python benchmarks/sample_learnable.py --pages 2000
+Run `python benchmarks/sample_learnable.py --pages 2000`; a tag is found only if its borders are right too.
 """
 
 from __future__ import annotations
@@ -9,54 +9,28 @@ import argparse
 import re
 import tempfile
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pycrfsuite
 
 from batag.pages.page import Page
 from batag.pages.sample import LANGUAGES, sample_pages
+from batag.segmentation.segmentation import Segmentation
 
 Token = tuple[str, str]  # text, label
-Spans = Callable[[str], Iterable[tuple[int, int]]]
+LABELS = ("none", "goods", "brand")
 
 
-def segmenter(language: str) -> Spans:
-    """Token offsets of a text, with the parts that batag.segmentation stands on."""
-    if language == "en":
-        return lambda text: (found.span() for found in re.finditer(r"\w+(?:[-'’.]\w+)*|[^\w\s]", text))
-    if language == "ja":
-        import sudachipy
-
-        tokenizer = sudachipy.Dictionary(dict="small").tokenizer()
-        return lambda text: ((word.begin(), word.end()) for word in tokenizer.tokenize(text))
-    import opencc
-    import rjieba
-
-    to_simplified = opencc.OpenCC("t2s").convert
-
-    def chinese(text: str) -> Iterator[tuple[int, int]]:
-        start = 0
-        for word in rjieba.cut(to_simplified(text)):
-            yield start, start + len(word)
-            start += len(word)
-
-    return chinese
-
-
-def fields_in_tokens(page: Page, spans: Spans) -> Iterator[list[Token]]:
-    """Each field as tokens with the label of most of their characters; markup is blanked out."""
-    for name, text in page.fields.items():
-        labels = ["none"] * len(text)
+def fields_in_tokens(page: Page, segmentation: Segmentation) -> Iterator[list[Token]]:
+    """Each field as cleaned words, each with the label of most of its characters."""
+    for field in segmentation(page):
+        labels = ["none"] * len(page[field.name])
         for tag in page.tags:
-            if tag.field == name:
+            if tag.field == field.name:
                 labels[tag.start : tag.end] = [tag.label] * (tag.end - tag.start)
-        clean = re.sub(r"<[^>]+>|&\w+;|https?://\S+|\u200b", lambda found: " " * len(found[0]), text)
-        yield [
-            (clean[start:end], max(sorted(set(labels[start:end])), key=labels[start:end].count))
-            for start, end in spans(clean)
-            if clean[start:end].strip()
-        ]
+        parts = (labels[start:end] for start, end in field.origins)
+        yield [(word, max(LABELS, key=part.count)) for word, part in zip(field.words, parts, strict=True)]
 
 
 def shape(word: str) -> str:
@@ -122,20 +96,20 @@ def key(text: str) -> str:
 
 def recall(language: str, *, pages: int, seed: int) -> dict[str, dict[str, float]]:
     """Recall of unseen tags in dev by method and label, and precision of the CRF with context."""
-    spans = segmenter(language)
+    segmentation = Segmentation()
     known = {"goods": set[str](), "brand": set[str]()}
     train, dev = [], []
     votes: dict[str, dict[str, int]] = {}
     for page in sample_pages(language, pages=pages, seed=seed):
         for tag in page.tags:
             known[tag.label].add(key(tag.text))
-        for tokens in fields_in_tokens(page, spans):
+        for tokens in fields_in_tokens(page, segmentation):
             train.append(tokens)
             for word, label in tokens:
-                counts = votes.setdefault(key(word), {"none": 0, "goods": 0, "brand": 0})
+                counts = votes.setdefault(key(word), dict.fromkeys(LABELS, 0))
                 counts[label] += 1
     for page in sample_pages(language, pages=max(pages // 2, 200), split="dev", seed=seed):
-        dev += fields_in_tokens(page, spans)
+        dev += fields_in_tokens(page, segmentation)
     memory = {word: max(counts, key=lambda label: counts[label]) for word, counts in votes.items()}
 
     def remember(words: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import difflib
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 
 from batag.errors import UsageError
@@ -26,8 +26,8 @@ _ELEMENTS = (
     "option p picture pre q s samp script section select small source span strike strong style sub summary sup svg "
     "table tbody td template textarea tfoot th thead time title tr tt u ul var video wbr"
 )
-_TAG = rf"</?(?:{'|'.join(_ELEMENTS.split())})(?:\s[^<>]*)?/?>"
-_MARKUP = re.compile(rf"<!--|<(?P<raw>script|style)\b[^<>]*>|{_TAG}|<!doctype[^<>]*>", re.IGNORECASE)
+_TAG = rf"/?(?:{'|'.join(_ELEMENTS.split())})(?:\s[^<>]*)?/?>"
+_MARKUP = re.compile(rf"<(?:!--|(?P<raw>script|style)\b[^<>]*>|{_TAG}|!doctype[^<>]*>)", re.IGNORECASE)
 _RAW_END = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style")}
 _URL = re.compile(r"(?:https?://|www\.)[!-;=?-~]+", re.IGNORECASE)
 _UNSEEN = (
@@ -39,7 +39,10 @@ _EMOJI_OR_UNSEEN = re.compile(f"{EMOJI}|(?P<unseen>[{_UNSEEN}]+)")
 _EMOJI = re.compile(f"{EMOJI}(?:\\s*{EMOJI})*")
 _WIDE = re.compile("[\uff01-\uff5e\u3000]")
 _ASCII_OF_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
-_REPEATED = re.compile(rf"(?=[^\w\s])(?:({EMOJI}|[^()\[\]{{}}<>])\1+|[!?]{{2,}})")
+_MARK = "[!-/:-@\\[-`{-~\u00a1-\u00bf\u2010-\u2bff\u3001-\u303f\u30fb\ufe0e\ufe0f\uff01-\uff65\U0001f000-\U0001faff]"
+# What may be repeated, told by its first two characters: a cheap look that spares the long pattern on most text.
+_MARK_TWICE = re.compile(rf"({_MARK})(?:\1|(?<=[!?])[!?]|(?<=[\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]){_MARK})")
+_REPEATED = re.compile(rf"({EMOJI}|(?![()\[\]{{}}<>]){_MARK})\1+|[!?]{{2,}}")
 _PROMO_WORDS = (
     "限時 限量 限定 優惠 特價 特惠 特賣 促銷 折扣 折 免運費 免運 免郵 現貨 預購 熱銷 熱賣 新品 新上市 新款 上市 買一送一 "
     "買二送一 買 送 贈品 贈 加購 滿額 滿 元 件 清倉 出清 破盤 下殺 領券 現折 回饋 點數 全館 獨家 週年慶 雙11 雙12 "
@@ -59,51 +62,52 @@ _PROMO = re.compile(
 _SPACES = re.compile(r"\s(?:\s+|(?<! ))")
 
 
-def _entities(text: str) -> Iterator[Edit]:
+def _entities(text: str) -> list[Edit]:
     if "&" not in text:
-        return
+        return []
+    edits = []
     for match in _ENTITY.finditer(text):
         piece = match[0]
         while (plain := html.unescape(piece)) != piece:
             piece = plain
         if piece != match[0]:
-            yield match.start(), match.end(), piece
+            edits.append((match.start(), match.end(), piece))
+    return edits
 
 
-def _markup(text: str) -> Iterator[Edit]:
+def _markup(text: str) -> list[Edit]:
     if "<" not in text:
-        return
+        return []
     # Ends that were not found once are not looked for again, so that hostile text costs no more than its length.
     lost: set[str] = set()
-    place = 0
+    edits, place = [], 0
     while match := _MARKUP.search(text, place):
         start, place = match.span()
-        if match[0] == "<!--" and "comment" not in lost:
-            end = text.find("-->", place)
+        if match[0] == "<!--":
+            end = -1 if "comment" in lost else text.find("-->", place)
             if end < 0:
                 lost.add("comment")
                 continue
             place = end + 3
-        elif match[0] == "<!--":
-            continue
         elif (raw := (match["raw"] or "").lower()) and raw not in lost:
             if close := _RAW_END[raw].search(text, place):
                 place = close.end()
             else:
                 lost.add(raw)
-        yield start, place, " "
+        edits.append((start, place, " "))
+    return edits
 
 
-def _urls(text: str) -> Iterator[Edit]:
-    if "://" in text or "www." in text or "WWW." in text:
-        yield from ((match.start(), match.end(), " ") for match in _URL.finditer(text))
+def _urls(text: str) -> list[Edit]:
+    if "://" not in text and "www." not in text and "WWW." not in text:
+        return []
+    return _spaced(_URL, text)
 
 
-def _controls(text: str) -> Iterator[Edit]:
-    if _ANY_UNSEEN.search(text):
-        for match in _EMOJI_OR_UNSEEN.finditer(text):
-            if match["unseen"]:
-                yield match.start(), match.end(), ""
+def _controls(text: str) -> list[Edit]:
+    if not _ANY_UNSEEN.search(text):
+        return []
+    return [(match.start(), match.end(), "") for match in _EMOJI_OR_UNSEEN.finditer(text) if match["unseen"]]
 
 
 @cache
@@ -137,32 +141,37 @@ def _class(codes: Iterable[int]) -> str:
     return "[" + "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges) + "]"
 
 
-def _width(text: str) -> Iterator[Edit]:
+def _width(text: str) -> list[Edit]:
     if unicodedata.is_normalized("NFKC", text):
-        return
-    for match in _compatible().finditer(text):
-        if (folded := unicodedata.normalize("NFKC", match[0])) != match[0]:
-            yield match.start(), match.end(), folded
+        return []
+    pieces = ((match, unicodedata.normalize("NFKC", match[0])) for match in _compatible().finditer(text))
+    return [(match.start(), match.end(), folded) for match, folded in pieces if folded != match[0]]
 
 
-def _punctuation(text: str) -> Iterator[Edit]:
-    for match in _REPEATED.finditer(text):
-        yield match.start(), match.end(), match[1] or match[0][0]
+def _punctuation(text: str) -> list[Edit]:
+    if not _MARK_TWICE.search(text):
+        return []
+    return [(match.start(), match.end(), match[1] or match[0][0]) for match in _REPEATED.finditer(text)]
 
 
-def _promo(text: str) -> Iterator[Edit]:
-    return ((match.start(), match.end(), " ") for match in _PROMO.finditer(text))
+def _promo(text: str) -> list[Edit]:
+    return _spaced(_PROMO, text)
 
 
-def _emoji(text: str) -> Iterator[Edit]:
-    return ((match.start(), match.end(), " ") for match in _EMOJI.finditer(text))
+def _emoji(text: str) -> list[Edit]:
+    return _spaced(_EMOJI, text)
 
 
-def _spaces(text: str) -> Iterator[Edit]:
-    return ((match.start(), match.end(), " ") for match in _SPACES.finditer(text))
+def _spaces(text: str) -> list[Edit]:
+    return _spaced(_SPACES, text)
 
 
-RULES: dict[str, tuple[str, tuple[Callable[[str], Iterator[Edit]], ...]]] = {
+def _spaced(pattern: re.Pattern[str], text: str) -> list[Edit]:
+    """A space for each match."""
+    return [(match.start(), match.end(), " ") for match in pattern.finditer(text)]
+
+
+RULES: dict[str, tuple[str, tuple[Callable[[str], list[Edit]], ...]]] = {
     "html": ("HTML entities become characters; tags, comments, scripts and styles become a space", (_entities, _markup)),
     "urls": ("web addresses become a space", (_urls,)),
     "controls": ("control, zero-width and direction characters vanish (not inside an emoji)", (_controls,)),
@@ -193,7 +202,7 @@ class Cleaner:
             if step is _width:
                 # One character for one: the bulk of all width changes, and no offset moves.
                 cleaned.text = _WIDE.sub(lambda match: _ASCII_OF_WIDE[match[0]], cleaned.text)
-            if edits := list(step(cleaned.text)):
+            if edits := step(cleaned.text):
                 cleaned.text = apply_edits(cleaned.text, edits)
                 cleaned.steps.append(edits)
         return cleaned

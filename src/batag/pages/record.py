@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from batag.pages.given import join_tokens, place_tokens
@@ -113,7 +114,7 @@ class RecordReader:
             return ()
         tags = []
         for item in given:
-            if isinstance(item, Sequence) and len(item) == 3:
+            if type(item) is not dict and isinstance(item, Sequence) and len(item) == 3:
                 item = dict(zip(("start", "end", "label"), item, strict=True))
             tag = self._tag(item, fields, where, page_id)
             if tag is not None:
@@ -121,7 +122,7 @@ class RecordReader:
         return settle(tags, fields, where=where, page_id=page_id, problems=self.problems)
 
     def _tag(self, item: Any, fields: Mapping[str, str], where: str, page_id: str) -> Tag | None:
-        if not isinstance(item, Mapping):
+        if type(item) is not dict and not isinstance(item, Mapping):
             self.problems.add("bad-tag", where, f"a tag is {_kind(item)}, not an object", page=page_id)
             return None
         field = item.get("field", next(iter(fields)) if len(fields) == 1 else None)
@@ -181,6 +182,10 @@ def settle(
     tags: Iterable[Tag], fields: Mapping[str, str], *, where: str, page_id: str, problems: Problems | None
 ) -> tuple[Tag, ...]:
     """Tags without overlaps, in order: the longer one wins, of equals the first."""
+    tags = list(tags)
+    rank = {name: place for place, name in enumerate(fields)}
+    if all(a.end <= b.start if a.field == b.field else rank[a.field] < rank[b.field] for a, b in pairwise(tags)):
+        return tuple(tags)
     kept: dict[str, list[Tag]] = {name: [] for name in fields}
     for tag in sorted(tags, key=lambda tag: tag.start - tag.end):
         beside = kept[tag.field]

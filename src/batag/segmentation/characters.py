@@ -11,7 +11,7 @@ from batag.segmentation.segmenter import Segmenter
 class Characters(Segmenter):
     """Every character by itself; emoji sequences and marked characters stay whole."""
 
-    forced = re.compile(EMOJI)
+    forced = re.compile(rf"\s+|{EMOJI}")
 
     def cut(self, text: str) -> list[int]:
         return list(range(1, len(text) + 1))

@@ -14,7 +14,7 @@ _PIECE = re.compile(rf"{EMOJI}|{WORD}|{KATAKANA}|[^\W_{_HAN}]+|\s+|[\s\S]")
 class English(Segmenter):
     """Words, numbers and marks by one pattern; a Han or kana character among them is a token of its own."""
 
-    forced = re.compile(r"(?!)")
+    forced = re.compile(r"\s+")
 
     def cut(self, text: str) -> list[int]:
         return [match.end() for match in _PIECE.finditer(text)]

@@ -24,9 +24,9 @@ WORD = rf"{_JOINED}(?:%|\++(?![{_LETTER}0-9])|°[CF]?)?"
 KATAKANA = "[\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f]{2,}"
 
 # A cheap look at the first character spares the long pattern on plain Han text.
-_MAY_START = "(?=[A-Za-z0-9#*\u00c0-\u024f\u203c-\u3299\uff66-\uff9f\U0001f000-\U0001faff])"
-LATIN_AND_EMOJI = f"{_MAY_START}(?:{EMOJI}|{WORD})"
-LATIN_KATAKANA_AND_EMOJI = f"{_MAY_START}(?:{EMOJI}|{WORD}|{KATAKANA})"
+_MAY_START = r"(?=[\sA-Za-z0-9#*\u00c0-\u024f\u203c-\u3299\uff66-\uff9f\U0001f000-\U0001faff])"
+LATIN_AND_EMOJI = rf"{_MAY_START}(?:\s+|{EMOJI}|{WORD})"
+LATIN_KATAKANA_AND_EMOJI = rf"{_MAY_START}(?:\s+|{EMOJI}|{WORD}|{KATAKANA})"
 
 _MARK = re.compile(f"[{_MARKS}]")
 _MARKED = re.compile(rf"(?:{EMOJI}|{WORD}|\S)[{_MARKS}]+")
@@ -38,6 +38,7 @@ class Segmenter(ABC):
     """Cuts cleaned text into tokens: `segment(text)` gives offsets in order, without overlaps, without white space around."""
 
     forced: re.Pattern[str] = re.compile(LATIN_AND_EMOJI)
+    """What must be one piece, white space included (which is then left out)."""
 
     def __init__(self, *, dictionary: Dictionary | None = None) -> None:
         self.dictionary = dictionary
@@ -57,15 +58,15 @@ class Segmenter(ABC):
         if not text:
             return []
         ends = self.cut(text)
-        force(ends, [match.span() for match in self.forced.finditer(text)])
+        ranges = [match.span() for match in self.forced.finditer(text)]
+        force(ends, ranges)
         if _MARK.search(text):
             force(ends, [match.span() for match in _MARKED.finditer(text)])
         if self.dictionary:
             force(ends, self.dictionary.find(text))
         pieces = zip([0, *ends], ends, strict=False)
-        if _SPACE.search(text):
-            return [(start, end) for start, end in pieces if not text[start].isspace()]
-        return list(pieces)
+        spaces = {start for start, _ in ranges if text[start].isspace()}
+        return [piece for piece in pieces if piece[0] not in spaces] if spaces else list(pieces)
 
 
 def force(ends: list[int], ranges: Iterable[Offsets]) -> None:

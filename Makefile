@@ -1,0 +1,46 @@
+# The first two targets are all a newcomer needs; each makes .venv and installs what it needs by itself.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO ?= demo
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test bench clean
+
+demo: $(VENV)/ready
+	@mkdir -p $(DEMO)
+	@for language in zh-Hant ja en; do \
+	  $(BIN)/batag sample --language $$language --pages 2000 --out $(DEMO)/$$language.train.jsonl && \
+	  $(BIN)/batag sample --language $$language --pages 400 --split dev --out $(DEMO)/$$language.dev.jsonl || exit 1; \
+	done
+	$(BIN)/batag inspect $(DEMO)/zh-Hant.train.jsonl $(DEMO)/zh-Hant.dev.jsonl --chart $(DEMO)/classes.png
+	$(BIN)/batag split $(DEMO)/zh-Hant.train.jsonl $(DEMO)/ja.train.jsonl $(DEMO)/en.train.jsonl --out $(DEMO)/splits
+	$(BIN)/batag segment "【NORDVIK】防水登山鞋 型號 ABC-123" "100%コットン ランニングシューズ" "SPF50+ daily sun cream, 50ml"
+	@echo "Next: bring your own pages: $(BIN)/batag inspect YOUR_FILE (CSV, XLSX, JSONL, Parquet, ...)"
+
+test: $(VENV)/ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+bench: $(VENV)/ready-dev
+	$(BIN)/pip install -q -e '.[dev,bench]'
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/segmentation.py
+	$(BIN)/python benchmarks/reading.py
+
+clean:
+	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+
+# torch first and by its exact version: a range takes several GB of GPU packages on some indexes.
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q torch==2.13.0
+	$(BIN)/pip install -q -e .
+	@touch $@
+
+$(VENV)/ready-dev: $(VENV)/ready
+	$(BIN)/pip install -q -e '.[dev]'
+	@touch $@

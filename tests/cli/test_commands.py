@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def pages(batag, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("pages") / "train.jsonl"
+    assert batag("sample", "--pages", 300, "--out", path).returncode == 0
+    return path
+
+
+def test_the_same_seed_writes_the_same_bytes(batag, pages: Path, tmp_path: Path) -> None:
+    batag("sample", "--pages", 300, "--out", tmp_path / "again.jsonl")
+    batag("sample", "--pages", 300, "--seed", 1, "--out", tmp_path / "other.jsonl")
+    assert (tmp_path / "again.jsonl").read_bytes() == pages.read_bytes()
+    assert (tmp_path / "other.jsonl").read_bytes() != pages.read_bytes()
+
+
+def test_sample_prints_to_a_pipe_and_a_reader_that_leaves_is_no_error(batag) -> None:
+    done = batag("sample", "--pages", 3)
+    assert [json.loads(line)["language"] for line in done.stdout.splitlines()] == ["zh-Hant"] * 3
+
+
+@pytest.mark.parametrize("arguments", [("--language", "fr"), ("--split", "half"), ("--pages", "0"), ("--out", "x.docx")])
+def test_sample_names_what_is_wrong_with_a_call(batag, arguments: tuple[str, str], tmp_path: Path) -> None:
+    done = batag("sample", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.strip()
+
+
+def test_inspect_counts_what_is_there(batag, pages: Path) -> None:
+    report = json.loads(batag("inspect", pages, "--json").stdout)
+    train = report["splits"]["train"]
+    written = [json.loads(line) for line in pages.read_text(encoding="utf-8").splitlines()]
+    assert train["pages"] == 300
+    assert train["classes"]["brand"]["tags"] == sum(tag["label"] == "brand" for page in written for tag in page["tags"])
+    assert sum(train["shops"].values()) == 300
+    assert report["leaks"]["pages"] == {}
+
+
+def test_inspect_finds_the_leak_when_train_is_given_as_dev(batag, pages: Path) -> None:
+    report = json.loads(batag("inspect", pages, "--dev", pages, "--json").stdout)
+    assert report["leaks"]["pages"] == {"dev": 300}
+    text = batag("inspect", pages, "--dev", pages).stdout
+    assert "300 pages leak from an earlier split" in text
+
+
+def test_inspect_takes_the_split_from_the_name_and_tells_new_words(batag, pages: Path, tmp_path: Path) -> None:
+    batag("sample", "--pages", 100, "--split", "dev", "--out", tmp_path / "zh.dev.jsonl")
+    report = json.loads(batag("inspect", tmp_path / "zh.dev.jsonl", pages, "--json").stdout)
+    unknown = report["splits"]["dev"]["unknown_words"]
+    assert unknown["unseen_tags"]["brand"] > 0.3
+    assert unknown["by_class"]["brand"] > unknown["by_class"]["none"]
+
+
+def test_inspect_draws_a_chart(batag, pages: Path, tmp_path: Path) -> None:
+    assert batag("inspect", pages, "--chart", tmp_path / "classes.png").returncode == 0
+    assert (tmp_path / "classes.png").read_bytes().startswith(b"\x89PNG")
+    done = batag("inspect", pages, "--chart", tmp_path / "classes.docx")
+    assert (done.returncode, "neither .png nor .svg" in done.stderr) == (2, True)
+
+
+def test_split_writes_three_files_that_hold_every_page_once(batag, pages: Path, tmp_path: Path) -> None:
+    done = batag("split", pages, "--out", tmp_path / "splits", "--json")
+    facts = json.loads(done.stdout)
+    lines = [
+        (tmp_path / "splits" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines() for name in ("train", "dev", "test")
+    ]
+    assert [len(part) for part in lines] == list(facts["splits"].values())
+    assert sorted(line for part in lines for line in part) == sorted(pages.read_text(encoding="utf-8").splitlines())
+    report = json.loads(batag("inspect", *sorted((tmp_path / "splits").glob("*.jsonl")), "--json").stdout)
+    assert report["leaks"]["pages"] == {}
+
+
+def test_split_refuses_shares_that_are_not_three(batag, pages: Path, tmp_path: Path) -> None:
+    done = batag("split", pages, "--out", tmp_path, "--shares", "9:1")
+    assert (done.returncode, "three shares" in done.stderr) == (2, True)
+
+
+def test_segment_cuts_text_arguments_files_and_standard_input(batag, tmp_path: Path) -> None:
+    assert batag("segment", "型號 ABC-123").stdout.split() == ["型號", "ABC-123"]
+    assert batag("segment", stdin="50ml 100%コットン\n").stdout.split() == ["50ml", "100%", "コットン"]
+    (tmp_path / "p.csv").write_text("title\nrunning shoes\n", encoding="utf-8")
+    assert batag("segment", tmp_path / "p.csv").stdout.split() == ["running", "shoes"]
+
+
+def test_segment_gives_offsets_into_the_original(batag) -> None:
+    line = json.loads(batag("segment", "<b>ＡＢＣ</b> 鞋", "--json").stdout)
+    assert [(token["text"], token["start"], token["end"]) for token in line["tokens"]] == [("ABC", 3, 6), ("鞋", 11, 12)]
+
+
+def test_segment_takes_a_dictionary_and_rules(batag, tmp_path: Path) -> None:
+    (tmp_path / "brands.txt").write_text("# ours\r\nAir Zoom\r\n", encoding="utf-8")
+    assert (
+        batag("segment", "nike air zoom", "--dictionary", tmp_path / "brands.txt", "--separator", "|").stdout
+        == "nike|air zoom\n"
+    )
+    assert batag("segment", "ok 😀", "--rules", "+emoji").stdout == "ok\n"
+    done = batag("segment", "x", "--rules", "htlm")
+    assert (done.returncode, "Did you mean 'html'?" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("inspect",), ("split", "--out", "o"), ("segment", "--language", "xx")])
+def test_a_missing_file_or_wrong_option_is_one_line(batag, command: tuple[str, ...], tmp_path: Path) -> None:
+    done = batag(*command, "nothing.jsonl", cwd=tmp_path)
+    assert done.returncode in (1, 2)
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_file_without_a_readable_page_is_an_error(batag, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("not json\n", encoding="utf-8")
+    done = batag("inspect", tmp_path / "bad.jsonl")
+    assert done.returncode == 1
+    assert "bad.jsonl:1" in done.stderr
+    assert "no page could be read" in done.stderr

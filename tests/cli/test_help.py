@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMANDS = ("sample", "inspect", "split", "convert", "segment")
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, contextlib, io\n"
+        "from batag.cli import app\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "    app(['--help'])\n"
+        "heavy = {'torch', 'pyarrow', 'numpy', 'matplotlib', 'rjieba', 'sudachipy', 'openpyxl', 'opencc'} & set(sys.modules)\n"
+        "print(sorted(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_help_lists_every_command(batag) -> None:
+    text = batag("--help").stdout
+    assert all(command in text for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_explains_itself_and_offers_json(batag, command: str) -> None:
+    done = batag(command, "--help")
+    assert done.returncode == 0
+    assert "--json" in done.stdout
+
+
+def test_version_is_the_packages(batag) -> None:
+    import batag as package
+
+    assert batag("--version").stdout.strip() == f"batag {package.__version__}"
+    assert f'version = "{package.__version__}"' in Path("pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_an_unknown_command_is_a_usage_error(batag) -> None:
+    done = batag("inspekt")
+    assert done.returncode == 2
+    assert "inspekt" in done.stderr
+
+
+def test_colours_are_off_when_nobody_watches(batag, tmp_path: Path) -> None:
+    batag("sample", "--pages", 20, "--out", tmp_path / "pages.jsonl")
+    done = batag("inspect", tmp_path / "pages.jsonl")
+    assert "\x1b[" not in done.stdout + done.stderr

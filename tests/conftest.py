@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("batag", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("batag")
+
+Done = subprocess.CompletedProcess[str]
+Run = Callable[..., Done]
+
+
+@pytest.fixture(scope="session")
+def batag() -> Run:
+    """Runs the command line as a person would, in a process of its own; nothing is a terminal there."""
+    script = Path(sys.executable).with_name("batag")
+
+    def run(
+        *arguments: object, cwd: Path | None = None, stdin: str | bytes = b"", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        data = stdin if isinstance(stdin, bytes) else stdin.encode()
+        done = subprocess.run(
+            [str(script), *map(str, arguments)],
+            cwd=cwd,
+            input=data,
+            capture_output=True,
+            timeout=120,
+            env=os.environ | environment,
+            check=False,
+        )
+        assert b"Traceback" not in done.stderr, done.stderr.decode()
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run

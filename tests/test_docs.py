@@ -1,0 +1,67 @@
+"""What the code knows, the documentation says: a row of either without the other fails."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+from batag.pages.cleaning import RULES
+from batag.pages.formats import FORMATS
+from batag.pages.problems import KINDS
+from batag.segmentation import SEGMENTATIONS
+from batag.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+
+
+def rows(page: str, heading: str) -> dict[str, list[str]]:
+    """The table under a heading: first cell (without backticks) to the other cells."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line.startswith("| `")]
+    return {row[0].strip("|` "): [cell.strip(" |") for cell in row[1:]] for row in cells}
+
+
+def test_every_setting_is_documented_with_its_default_and_meaning() -> None:
+    documented = rows("settings.md", "Limits")
+    assert documented == {f"{s.name}": [f"{s.default:,}", str(s.metadata["help"])] for s in fields(Settings)}
+
+
+def test_every_kind_of_problem_is_documented() -> None:
+    assert rows("formats.md", "Problems") == {kind: [effect, meaning] for kind, (effect, meaning) in KINDS.items()}
+
+
+def test_every_format_is_documented() -> None:
+    assert set(rows("formats.md", "Formats")) == set(FORMATS)
+
+
+def test_every_cleaning_rule_is_documented() -> None:
+    assert rows("cleaning.md", "Rules") == {name: [meaning] for name, (meaning, _) in RULES.items()}
+
+
+def test_every_segmentation_is_documented() -> None:
+    assert set(rows("segmentation.md", "Segmentations")) == set(SEGMENTATIONS)
+
+
+def test_every_command_and_option_is_documented(batag) -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in [*ROOT.glob("docs/*.md"), ROOT / "README.md"])
+    for command in ("sample", "inspect", "split", "convert", "segment"):
+        assert f"batag {command}" in text
+        options = set(re.findall(r"(--[a-z][a-z-]+)", batag(command, "--help", COLUMNS="200").stdout)) - {"--help"}
+        missing = {option for option in options if option not in text}
+        assert not missing, f"batag {command}: {missing}"
+
+
+def test_every_dependency_has_a_reason() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    block = text.split("dependencies = [", 1)[1].split("[project.scripts]", 1)[0]
+    names = set(re.findall(r'^\s+"([A-Za-z0-9_\-]+)', block, re.MULTILINE))
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(names) > 10
+    assert not {name for name in names if f"| `{name}` |" not in contributing}
+
+
+def test_no_file_is_a_room_without_a_name_or_too_long() -> None:
+    for path in (ROOT / "src").rglob("*.py"):
+        assert path.stem not in {"utils", "util", "common", "core", "helpers", "misc", "base"}
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path

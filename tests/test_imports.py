@@ -1,0 +1,53 @@
+"""Imports go one way along the folders of the house, in the order data flows."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import batag
+
+ROOT = Path(batag.__file__).parent
+FLOW = [
+    *("pages", "segmentation", "labels", "encoders", "objectives", "evaluation", "bundles", "training"),
+    *("engines", "tagging", "catalogue", "keywords", "index", "review", "serving", "experiments"),
+]
+EVERYWHERE = {"errors", "settings"}
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def imported_rooms(path: Path) -> set[str]:
+    """The folders (or top files) of ours that a module imports, anywhere in it."""
+    rooms = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"{node.module}.{alias.name}" if node.module == "batag" else str(node.module) for alias in node.names]
+        rooms |= {name.split(".")[1] for name in names if name.startswith("batag.")}
+    return rooms
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_folder_imports_only_folders_before_it(path: Path) -> None:
+    room = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    imported = imported_rooms(path) - {room}
+    if room in ("cli", "__init__"):
+        return
+    if room in EVERYWHERE:
+        assert imported <= EVERYWHERE - {room}
+        return
+    allowed = set(FLOW[: FLOW.index(room)]) | EVERYWHERE
+    assert imported <= allowed, f"{room} imports {sorted(imported - allowed)}"
+
+
+def test_every_folder_is_part_of_the_flow() -> None:
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders <= {*FLOW, "cli"}
