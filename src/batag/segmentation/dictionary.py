@@ -7,16 +7,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from batag.pages.cleaning import Cleaner
 from batag.pages.page import Offsets
 from batag.pages.stopwords import read_words
 
+_fold_width = Cleaner(["width"])
+
 
 class Dictionary:
-    """Terms found longest first, upper and lower case alike; a Latin term is not found inside a longer Latin word."""
+    """Terms found longest first, in any case and width; a Latin term is not found inside a longer Latin word."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        # A term whose lower case is longer (only a few letters) would shift offsets: it is matched as it is.
-        self.terms = tuple(dict.fromkeys(lower(term.strip()) for term in terms if term.strip()))
+        written = [term.strip() for term in terms if term.strip()]
+        # As written too: cleaning may be told to leave width alone.
+        self.terms = tuple(dict.fromkeys(lower(form) for term in written for form in (term, _fold_width(term).text)))
 
     @classmethod
     def read(cls, path: Path) -> Dictionary:
@@ -27,16 +31,20 @@ class Dictionary:
     def _matcher(self) -> Any:
         from ahocorasick_rs import AhoCorasick, MatchKind
 
-        return AhoCorasick(self.terms, matchkind=MatchKind.LeftmostLongest)
+        return AhoCorasick(self.terms, matchkind=MatchKind.Standard)
 
     def __len__(self) -> int:
         return len(self.terms)
 
     def find(self, text: str) -> Iterator[Offsets]:
         """Where terms stand in a text, without overlaps."""
-        for _, start, end in self._matcher.find_matches_as_indexes(lower(text)):
-            if not (_inside_word(text, start) or _inside_word(text, end)):
+        matches = self._matcher.find_matches_as_indexes(lower(text), overlapping=True)
+        spans = [(start, end) for _, start, end in matches if not (_inside_word(text, start) or _inside_word(text, end))]
+        done = 0
+        for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+            if start >= done:
                 yield start, end
+                done = end
 
 
 def lower(text: str) -> str:

@@ -16,7 +16,8 @@ class Japanese(Segmenter):
 
     def cut(self, text: str) -> list[int]:
         try:
-            return [morpheme.end() for morpheme in _tokenizer().tokenize(text)]
+            # Several words may come from one character (㍿): they end at the same place.
+            return list(dict.fromkeys(morpheme.end() for morpheme in _tokenizer().tokenize(text)))
         except SudachiError:
             # The library refuses text that its own normalisation makes too long: halves are shorter.
             if len(text) == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from batag.pages.cleaning import DEFAULT_RULES, Cleaner
@@ -13,6 +13,7 @@ from batag.segmentation.detection import detect_language
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmenter import Segmenter
 
+_without_tags = Cleaner(["html", "urls"])
 _OF_LANGUAGE = {"zh-Hant": "chinese", "zh-Hans": "chinese", "ja": "japanese", "en": "english"}
 
 
@@ -62,7 +63,10 @@ class Segmentation:
             if segmenter is None:
                 segmenter = self._segmenter(self.name if self.name in self._segmenters else _OF_LANGUAGE[language_of(page)])
             cleaned = self.cleaner(text)
-            fields.append(TokenizedField(name, cleaned, segmenter.segment(cleaned.text)))
+            tokens = segmenter.segment(cleaned.text)
+            if self.dictionary and cleaned.steps:
+                tokens = list(_without_markup(cleaned, tokens))
+            fields.append(TokenizedField(name, cleaned, tokens))
         return fields
 
     def _segmenter(self, name: str) -> Segmenter:
@@ -110,4 +114,14 @@ def language_of(page: Page) -> str:
     """The page's language, detected if it does not say one that we know."""
     if page.language in _OF_LANGUAGE:
         return page.language
-    return detect_language("\n".join(page.fields.values()))
+    return detect_language("\n".join(_without_tags(text).text for text in page.fields.values()))
+
+
+def _without_markup(cleaned: Cleaned, tokens: Iterable[Offsets]) -> Iterator[Offsets]:
+    """Tokens of the dictionary (Air Max) cut again where their space is markup that was removed (Air<br>Max)."""
+    for start, end in tokens:
+        for place in range(start + 1, end):
+            if cleaned.text[place] == " " and not cleaned.original[slice(*cleaned.to_original(place, place + 1))].isspace():
+                yield start, place
+                start = place + 1
+        yield start, end

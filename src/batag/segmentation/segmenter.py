@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from batag.pages.emoji import EMOJI
 from batag.pages.page import Offsets
@@ -19,7 +19,7 @@ from batag.settings import settings
 _LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe0e\ufe0f\ufe20-\ufe2f"
 _JOINED = rf"[{_LETTER}0-9]+(?:(?:['’&\-]|(?<=[0-9])[.,](?=[0-9]))[{_LETTER}0-9]+)*"
-WORD = rf"{_JOINED}(?:%|\++(?![{_LETTER}0-9])|°[CF]?)?"
+WORD = rf"{_JOINED}(?!\ufe0f?\u20e3)(?:%|\++(?![{_LETTER}0-9])|°[CF]?)?"
 """Latin words and numbers with what belongs to them: ABC-123, L'Oréal, H&M, 1,980, 50ml, 100%, SPF50+."""
 KATAKANA = "[\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f]{2,}"
 
@@ -31,7 +31,8 @@ LATIN_KATAKANA_AND_EMOJI = rf"{_MAY_START}(?:\s+|{EMOJI}|{WORD}|{KATAKANA})"
 _MARK = re.compile(f"[{_MARKS}]")
 _MARKED = re.compile(rf"(?:{EMOJI}|{WORD}|\S)[{_MARKS}]+")
 
-_SPACE = re.compile(r"\s")
+_EMOJI = re.compile(EMOJI)
+_KEYCAP = "\u20e3"
 
 
 class Segmenter(ABC):
@@ -50,42 +51,53 @@ class Segmenter(ABC):
     def segment(self, text: str) -> list[Offsets]:
         """The tokens of a text; what lies between two tokens is white space."""
         limit = settings.segment_chunk_characters
-        if len(text) <= limit:
-            return self._tokens(text)
-        return [(start + base, end + base) for base, chunk in _chunks(text, limit) for start, end in self._tokens(chunk)]
+        tokens: list[Offsets] = []
+        done = 0
+        while len(text) - done > limit:
+            chunk = self._tokens(text[done : done + limit])
+            # The last quarter is read again with what follows, so that no word is cut where a chunk ends.
+            kept = [token for token in chunk if token[1] <= limit - limit // 4] or chunk
+            tokens += [(start + done, end + done) for start, end in kept]
+            done += kept[-1][1] if kept else limit
+        return tokens + [(start + done, end + done) for start, end in self._tokens(text[done:])] if done else self._tokens(text)
 
     def _tokens(self, text: str) -> list[Offsets]:
         if not text:
             return []
         ends = self.cut(text)
         ranges = [match.span() for match in self.forced.finditer(text)]
-        force(ends, ranges)
-        if _MARK.search(text):
-            force(ends, [match.span() for match in _MARKED.finditer(text)])
-        if self.dictionary:
-            force(ends, self.dictionary.find(text))
-        pieces = zip([0, *ends], ends, strict=False)
-        spaces = {start for start, _ in ranges if text[start].isspace()}
-        return [piece for piece in pieces if piece[0] not in spaces] if spaces else list(pieces)
+        pieces = dict(zip((0, *ends), ends, strict=False))
+        # Mostly the segmenter cut them so by itself: looking first is far cheaper than cutting again.
+        marked = [match.span() for match in _MARKED.finditer(text)] if _MARK.search(text) else []
+        terms = self._terms(text, marked) if self.dictionary else []
+        if any(pieces.get(start) != end for start, end in ranges) or marked or terms:
+            words = [(start, end) for start, end in ranges if text[start].isalnum() and text[end - 1] != _KEYCAP]
+            join(ends, words)
+            force(ends, [each for each in ranges if each not in words])
+            join(ends, marked)
+            force(ends, terms)
+            pieces = dict(zip((0, *ends), ends, strict=False))
+        for start, _ in ranges:
+            if text[start].isspace():
+                pieces.pop(start, None)
+        return list(pieces.items())
+
+    def _terms(self, text: str, marked: list[Offsets]) -> list[Offsets]:
+        """Where words of the dictionary stand, but for those that would cut an emoji or take a mark off its letter."""
+        assert self.dictionary is not None
+        wholes = marked + [match.span() for match in _EMOJI.finditer(text)]
+        terms = list(self.dictionary.find(text))
+        return [term for term in terms if not any(low < border < high for low, high in wholes for border in term)]
+
+
+def join(ends: list[int], ranges: Iterable[Offsets]) -> None:
+    """No cut inside a range; a piece that reaches beyond it (T恤) stays whole."""
+    for start, end in ranges:
+        del ends[bisect_right(ends, start) : bisect_left(ends, end)]
 
 
 def force(ends: list[int], ranges: Iterable[Offsets]) -> None:
     """Make each range exactly one piece: cuts inside it go, cuts at its borders come."""
     for start, end in ranges:
-        low = bisect_left(ends, start)
-        high = bisect_right(ends, end, low)
-        wanted = [start, end] if start else [end]
-        if ends[low:high] != wanted:
-            ends[low:high] = wanted
-
-
-def _chunks(text: str, limit: int) -> Iterator[tuple[int, str]]:
-    """Pieces of at most `limit` characters, cut after the last white space if there is one in the second half."""
-    start = 0
-    while len(text) - start > limit:
-        end = start + limit
-        for match in _SPACE.finditer(text, start + limit // 2, end):
-            end = match.end()
-        yield start, text[start:end]
-        start = end
-    yield start, text[start:]
+        low, high = bisect_left(ends, start), bisect_right(ends, end)
+        ends[low:high] = [start, end] if start else [end]
