@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ WRITABLE = STREAM_FORMATS | {"parquet": ".parquet"}
 NASTY = [
     "\0", "\r\n", "\r", "\n", "\t", "\u2028", "\u2029", "\u0085", "\u3000", "\u00a0", "\ufeff", "\u200b", "\u200d", "\x1c",
     "=", "+", "-", "@", "'", '"', ",", ";", "|", "#", "\\", "[", "{", "<b>", "</b>", "&amp;", "http://a.b/c",
-    "😀", "👨‍👩‍👧", "𠮷", "❤️", "\ud800", "\udfff", "跑鞋", "全新", "ガーゼ", "ｶﾞｰｾﾞ", "ＡＢＣ", "ACME", "50ml", "a", "B", " ", "  ",
-    "-DOCSTART-", "# id = x", "O", "B-goods", "İ", "ß", "ﬁ", "㍿", "e\u0301", "がぎ", "か\u3099",
+    "😀", "👨‍👩‍👧", "𠮷", "❤️", "\ud800", "\udfff", "跑鞋", "全新", "ガーゼ", "ｶﾞｰｾﾞ", "ＡＢＣ", "ACME", "50ml", "a", " ",
+    "  ", "-DOCSTART-", "# id = x", "O", "B-goods", "İ", "ß", "ﬁ", "㍿", "e\u0301", "がぎ", "か\u3099",
 ]  # fmt: skip
 STARTS = ["", "=1+1", "'=1", "''", "+", "-", "@SUM(A1)", "\t", "\r", "'", "[", "{", '"', "# text = "]
 LABELS = ["goods", "brand", "feature", "型號", "model name", "B-side", "O", "none", "goods", "brand"]
@@ -65,7 +66,7 @@ def tags_of(draw: st.DrawFn, fields: dict[str, str]) -> tuple[Tag, ...]:
     for name, text in fields.items():
         ends = {0, len(text)} | set(draw(st.lists(st.integers(0, len(text)), max_size=5)))
         borders = sorted(ends)
-        for start, end in zip(borders, borders[1:], strict=False):
+        for start, end in pairwise(borders):
             if draw(st.booleans()):
                 tags.append(Tag(name, start, end, draw(st.sampled_from(LABELS)), text[start:end]))
     return tuple(tags)

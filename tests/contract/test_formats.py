@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import gc
 import gzip
 import json
 import subprocess
 import sys
 import tracemalloc
+import warnings
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.strategies import STREAM_FORMATS, WRITABLE, essence, pages, read_all, read_with_problems, written
 
-from batag.errors import InputError, UsageError
+from batag.errors import BatagError, InputError, UsageError
 from batag.pages.formats import FORMATS, NEEDS_TOKENS, read_pages, write_pages
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
@@ -26,6 +29,8 @@ from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 BATAG = str(Path(sys.executable).with_name("batag"))
 SEGMENTATION = Segmentation()
+# Two tests below look for files left open; without this every later test would answer for them.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 PACKED = [(name, pack) for name in STREAM_FORMATS for pack in (".gz", ".zst")]
 
 property_settings = settings(
@@ -124,8 +129,8 @@ def test_a_round_trip_keeps_score_and_normal_form(tmp_path: Path, name: str) -> 
 
 @pytest.mark.parametrize("score", ["1", "0", "0.5"])
 def test_a_score_may_be_a_whole_number(tmp_path: Path, score: str) -> None:
-    line = '{"title": "abc", "tags": [{"start": 0, "end": 1, "label": "x", "score": %s}]}' % score
-    (page,) = read_all(written(tmp_path / "a.jsonl", line + "\n"))
+    tag = {"start": 0, "end": 1, "label": "x", "score": json.loads(score)}
+    (page,) = read_all(written(tmp_path / "a.jsonl", json.dumps({"title": "abc", "tags": [tag]}) + "\n"))
     assert page.tags[0].score == float(score)
 
 
@@ -194,7 +199,7 @@ def test_a_class_may_have_any_name(tmp_path: Path, name: str, label: str) -> Non
 
 
 def test_lone_surrogates_become_replacement_characters_in_text_and_tags(tmp_path: Path) -> None:
-    line = r'{"id": "\ud83d", "shop": "\udc00", "title": "a\ud800b", "note": "\ud800", "tags": [{"start": 0, "end": 2, "label": "x"}]}'
+    line = r'{"id": "\ud83d", "shop": "\udc00", "title": "a\ud800b", "note": "\ud800", "tags": [[0, 2, "x"]]}'
     source = written(tmp_path / "in.jsonl", line + "\n")
     (page,) = read_all(source)
     assert page["title"] == "a\ufffdb"
@@ -231,7 +236,7 @@ def test_parquet_columns_of_every_kind_can_be_written_again(tmp_path: Path) -> N
 
 def test_numbers_of_any_size_can_be_written_again(tmp_path: Path) -> None:
     big = 123456789012345678901234567890
-    source = written(tmp_path / "in.jsonl", '{"id": %d, "title": "a\x01b", "ean": %d, "rate": NaN}\n' % (big, big))
+    source = written(tmp_path / "in.jsonl", f'{{"id": {big}, "title": "a\x01b", "ean": {big}, "rate": NaN}}\n')
     (page,) = read_all(source)
     assert page.id == str(big)
     for name, suffix in WRITABLE.items():
@@ -308,6 +313,27 @@ def test_a_file_is_closed_when_its_last_page_was_read(tmp_path: Path, name: str)
     closed = reader.source.raw.closed
     reader.source.raw.close()
     assert closed
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.dat", "no format at all\nreally none\n", {}),
+        ("a.csv", "price\n3\n", {}),
+        ("a.jsonl", '{"title": "a"}\n', {"format": "nope"}),
+        ("a.parquet", "PAR1 garbage", {}),
+        ("a.jsonl", '{"title": "a"}\nno\n', {"problems": Problems(strict=True)}),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_closed(tmp_path: Path, name: str, content: str, said: dict[str, Any]) -> None:
+    path = written(tmp_path / name, content)
+    gc.collect()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ResourceWarning)
+        with pytest.raises(BatagError):
+            list(read_pages(path, **said))
+        gc.collect()
+    assert [str(warning.message) for warning in caught] == []
 
 
 # The format is told by content, by name, by flag
@@ -417,8 +443,12 @@ def test_an_unknown_format_is_a_usage_error_that_offers_the_nearest(tmp_path: Pa
     "content", ["just some prose\nthat is no table\n", "abc\rdef,title\nx\n", "a" * 200_000 + "\n", "\0\1\2" * 50]
 )
 def test_a_format_that_cannot_be_told_is_an_error(tmp_path: Path, content: str) -> None:
-    with pytest.raises(InputError, match="--format"):
-        read_all(written(tmp_path / "file.dat", content))
+    before = csv.field_size_limit(131_072)  # as in a new process
+    try:
+        with pytest.raises(InputError, match=r"--format|--encoding"):
+            read_all(written(tmp_path / "file.dat", content))
+    finally:
+        csv.field_size_limit(before)
 
 
 # Columns can be mapped, ids are made
@@ -496,10 +526,8 @@ def test_a_column_called_more_that_is_not_ours_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", ["", ".gz"])
-@pytest.mark.parametrize("kind", CONTENTS)
+@pytest.mark.parametrize("kind", ["jsonl", "conll", "docstart", "words", "doccano", "spans"])
 def test_pages_without_ids_get_unique_ones_with_the_files_stem(tmp_path: Path, kind: str, pack: str) -> None:
-    if kind in ("label-studio", "label-studio-min", "doccano-new", "csv", "tsv", "semicolons"):
-        pytest.skip("the sample has ids")
     data = CONTENTS[kind][1].encode()
     found, problems = read_with_problems(written(tmp_path / f"spring.dat{pack}", gzip.compress(data) if pack else data))
     ids = [page.id for page in found]

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
 from batag.cli import convert, inspect, sample, segment, split
 from batag.errors import BatagError
+
+
+def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
+    """A reader of the output that goes away (`| head`) ends a command quietly."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing to flush at exit
+            raise typer.Exit from None
+
+    return run
+
 
 app = typer.Typer(
     name="batag",
@@ -19,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (sample, inspect, split, convert, segment):
-    app.command()(getattr(module, module.__name__.rpartition(".")[2]))
+    app.command()(_until_nobody_reads(getattr(module, module.__name__.rpartition(".")[2])))
 
 
 def _version(asked: bool) -> None:
@@ -44,10 +62,6 @@ def main() -> None:
     except BatagError as error:
         typer.echo(f"batag: {error}", err=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader of a pipe went away (`| head`): nothing to say, and nothing to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except OSError as error:
         typer.echo(f"batag: {error.filename or 'a file'}: {error.strerror or error}", err=True)
         sys.exit(1)

@@ -7,10 +7,10 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from batag.errors import InputError
 
@@ -21,7 +21,7 @@ class DamagedFileError(Exception):
     """A compressed file ends early or is corrupt: what was read before it is good."""
 
 
-READ_ERRORS = (EOFError, OSError, zlib.error, DamagedFileError)
+READ_ERRORS = (EOFError, OSError, DamagedFileError)
 """What reading on in a damaged file can raise."""
 
 
@@ -40,46 +40,65 @@ def decompressed(raw: BinaryIO) -> BinaryIO:
     """The plain bytes of a file, whatever its compression."""
     magic = cast(io.BufferedReader, raw).peek(4)[:4]
     if magic.startswith(GZIP):
-        return cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=raw), 1 << 18))
-    if magic == ZSTD:
-        return cast(BinaryIO, io.BufferedReader(_ZstdReader(raw), 1 << 18))
+        return cast(BinaryIO, io.BufferedReader(_Unpacked(raw, lambda: zlib.decompressobj(31)), 1 << 18))
+    if magic == ZSTD or (magic[1:] == b"\x2a\x4d\x18" and magic[0] >> 4 == 5):
+        import zstandard
+
+        return cast(BinaryIO, io.BufferedReader(_Unpacked(raw, zstandard.ZstdDecompressor().decompressobj), 1 << 18))
     return raw
 
 
-class _ZstdReader(io.RawIOBase):
-    """Zstandard frames as a stream that, unlike the library's own, says when the file ends inside a frame."""
+class _Unpacked(io.RawIOBase):
+    """Compressed members (frames) one after the other; unlike the libraries' own readers it gives all that lies before
+    a damage, and then says that there is one."""
 
-    def __init__(self, raw: IO[bytes]) -> None:
-        import zstandard
+    # What goes in at a time: a few bytes can unpack to very many.
+    _PIECE = 1 << 10
 
-        self._error = zstandard.ZstdError
-        self._new = zstandard.ZstdDecompressor().decompressobj
-        self._raw, self._frame, self._ready = raw, self._new(), b""
-        self._started = False
+    def __init__(self, raw: IO[bytes], new: Callable[[], Any]) -> None:
+        self._raw, self._new, self._member = raw, new, new()
+        self._waiting, self._ready, self._begun = b"", b"", False
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer)  # type: ignore[arg-type]
+    def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            data = self._frame.unused_data if self._frame.eof else b""
-            data = data or self._raw.read(1 << 16)
-            if not data:
-                if self._started and not self._frame.eof:
-                    raise DamagedFileError("the compressed file ends before its end mark")
+            if (self._member.eof or not self._begun) and not self._next_member():
                 return 0
-            if self._frame.eof:
-                self._frame = self._new()
-            self._started = True
+            piece, self._waiting = self._waiting[: self._PIECE], self._waiting[self._PIECE :]
+            piece = piece or self._raw.read(self._PIECE)
+            if not piece:
+                raise DamagedFileError("the compressed file ends before its end mark")
             try:
-                self._ready = self._frame.decompress(data)
-            except self._error as error:
-                raise DamagedFileError(f"the compressed file is damaged ({error})") from error
-        size = min(len(view), len(self._ready))
-        view[:size] = self._ready[:size]
+                self._ready = self._member.decompress(piece)
+            except Exception as error:  # zlib's and zstandard's own kinds
+                raise DamagedFileError(f"the compressed file is damaged: {error}") from error
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
         return size
+
+    def _next_member(self) -> bool:
+        """Go on to what follows a member; padding and notes between members are passed over."""
+        if self._begun:
+            self._waiting = self._member.unused_data + self._waiting
+        while True:
+            if len(self._waiting) < 8:
+                self._waiting += self._raw.read(1 << 16)
+            if self._waiting[1:4] == b"\x2a\x4d\x18" and self._waiting[0] >> 4 == 5:
+                size = 8 + int.from_bytes(self._waiting[4:8], "little")
+                while len(self._waiting) < size and (more := self._raw.read(1 << 16)):
+                    self._waiting += more
+                self._waiting = self._waiting[size:]
+            elif self._waiting[:1] == b"\0":
+                self._waiting = self._waiting.lstrip(b"\0")
+            else:
+                break
+        if self._waiting and self._begun:
+            self._member = self._new()
+        self._begun = True
+        return bool(self._waiting)
 
 
 @contextmanager
@@ -89,7 +108,13 @@ def open_output(path: Path | str) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = Path(path)
+    path = Path(path).resolve()
+    if path.exists() and not path.is_file():
+        if path.is_dir():
+            raise InputError("is a folder", where=str(path), todo="Name a file")
+        with open(path, "wb") as device:  # a pipe or a device is written into, not replaced
+            yield device
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         raw = open(temporary, "wb", buffering=1 << 18)  # noqa: SIM115

@@ -9,7 +9,8 @@ from typing import Any
 from batag.pages.cleaning import Cleaner
 from batag.pages.page import Offsets
 
-_PAIR = re.compile(r"(?:^|[;；|\n])\s*([^=;；|\n]+?)\s*=\s*")
+_PAIR = re.compile(r"(?:^|[;；|\n])\s*([^=;；|\n]+?)\s*=[^\S\n]*")
+_LATIN = "[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"
 _fold_width = Cleaner(["width"])
 
 
@@ -28,7 +29,7 @@ def label_pairs(value: Any) -> list[tuple[str, str]] | None:
     if isinstance(value, Mapping):
         pairs = []
         for label, texts in value.items():
-            for text in texts if isinstance(texts, list) else [texts]:
+            for text in texts if isinstance(texts, list) else [] if texts is None else [texts]:
                 if not isinstance(text, str):
                     return None
                 pairs.append((str(label), text.strip()))
@@ -44,14 +45,20 @@ def occurrences(text: str, term: str) -> list[Offsets]:
     if exact:
         return exact
     cleaned = _fold_width(text)
-    folded = cleaned.text.lower()
-    if len(folded) != len(cleaned.text):
-        return []
-    return [cleaned.to_original(start, end) for start, end in _find(folded, _fold_width(term).text.lower())]
+    found = _find(lower(cleaned.text), lower(_fold_width(term).text))
+    return [cleaned.to_original(start, end) for start, end in found]
+
+
+def lower(text: str) -> str:
+    """Lower case of the same length: character by character where the whole would change it."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(small if len(small := character.lower()) == 1 else character for character in text)
 
 
 def _find(text: str, term: str) -> Iterator[Offsets]:
     """Occurrences without overlaps; a Latin term is not found inside a longer word."""
-    before = r"(?<![A-Za-z0-9])" if term[:1].isascii() and term[:1].isalnum() else ""
-    after = r"(?![A-Za-z0-9])" if term[-1:].isascii() and term[-1:].isalnum() else ""
+    before = f"(?<!{_LATIN})" if re.match(_LATIN, term[:1]) else ""
+    after = f"(?!{_LATIN})" if re.match(_LATIN, term[-1:]) else ""
     return (match.span() for match in re.finditer(before + re.escape(term) + after, text))

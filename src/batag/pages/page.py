@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 Offsets = tuple[int, int]
@@ -41,7 +41,9 @@ class Page:
             object.__setattr__(self, "labelled", True)
         for text in self.fields.values():
             if not text.isascii() and has_surrogates(text):
-                object.__setattr__(self, "fields", {name: without_surrogates(text) for name, text in self.fields.items()})
+                object.__setattr__(self, "fields", {name: without_surrogates(each) for name, each in self.fields.items()})
+                tags = [replace(tag, text=without_surrogates(tag.text)) for tag in self.tags]
+                object.__setattr__(self, "tags", tuple(tags))
                 break
 
     def __getitem__(self, name: str) -> str:
@@ -68,4 +70,6 @@ def has_surrogates(text: str) -> bool:
 
 def without_surrogates(text: str) -> str:
     """The text with each lone surrogate as U+FFFD, so that it can be written; no offset moves."""
+    if text.isascii() or not has_surrogates(text):
+        return text
     return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in text)

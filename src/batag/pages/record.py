@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from math import isfinite
 from typing import Any
 
+import orjson
+
+from batag.pages.check import check_tag, settle
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.language import known_language
 from batag.pages.mentions import label_pairs, occurrences
-from batag.pages.page import Offsets, Page, Tag
+from batag.pages.page import Offsets, Page, Tag, without_surrogates
 from batag.pages.problems import Problems
 from batag.settings import settings
 
 STANDARD_FIELDS = ("title", "description")
-_KNOWN = frozenset({"id", "language", "shop", "fields", "tags", "labels", "tokens", *STANDARD_FIELDS})
+KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "tokens", *STANDARD_FIELDS})
 
 
 class RecordReader:
@@ -26,7 +29,7 @@ class RecordReader:
     ) -> None:
         self.problems, self.stem, self.language = problems, stem, language
         self.columns = dict(columns or {})
-        self._own_fields = [name for name in self.columns if name not in _KNOWN]
+        self._own_fields = [name for name in self.columns if name not in KNOWN_KEYS]
 
     def page(self, record: Mapping[str, Any], *, where: str, number: int) -> Page | None:
         """The page of a record, or None if it had to be skipped."""
@@ -35,7 +38,7 @@ class RecordReader:
             mapped = {name: record.get(column) for name, column in self.columns.items()}
             record = mapped | {key: value for key, value in record.items() if key not in theirs and key not in mapped}
         page_id = record.get("id")
-        page_id = f"{self.stem}-{number}" if page_id is None or page_id == "" else str(page_id)
+        page_id = f"{self.stem}-{number}" if page_id is None or page_id == "" else without_surrogates(str(page_id))
         fields = self._fields(record, where, page_id)
         if fields is None:
             return None
@@ -50,13 +53,13 @@ class RecordReader:
             return None
         given = record["tags"] if record.get("tags") is not None else record.get("labels")
         tags = () if given is None else self._tags(given, fields, where, page_id)
-        extra = {key: value for key, value in record.items() if key not in _KNOWN and key not in fields}
+        extra = {key: value for key, value in record.items() if key not in KNOWN_KEYS and key not in fields}
         shop = record.get("shop")
         return Page(
             id=page_id,
             fields=fields,
             language=self._language(record.get("language"), where, page_id),
-            shop=None if shop is None or shop == "" else str(shop),
+            shop=None if shop is None or shop == "" else without_surrogates(str(shop)),
             tags=tags,
             labelled=given is not None,
             tokens=tokens,
@@ -65,12 +68,12 @@ class RecordReader:
         )
 
     def _fields(self, record: Mapping[str, Any], where: str, page_id: str) -> dict[str, str] | None:
-        values = record.get("fields")
-        if values is None:
-            values = {name: record.get(name) for name in (*STANDARD_FIELDS, *self._own_fields)}
-        elif not isinstance(values, Mapping):
-            self.problems.add("bad-field", where, "`fields` is not an object of texts", page=page_id)
-            return None
+        values = {name: record.get(name) for name in (*STANDARD_FIELDS, *self._own_fields)}
+        if (given := record.get("fields")) is not None:
+            if not isinstance(given, Mapping):
+                self.problems.add("bad-field", where, "`fields` is not an object of texts", page=page_id)
+                return None
+            values = {name: value for name, value in values.items() if value is not None and name not in given} | dict(given)
         fields: dict[str, str] = {}
         for name, value in values.items():
             if isinstance(value, str):
@@ -126,27 +129,15 @@ class RecordReader:
             self.problems.add("bad-tag", where, f"a tag is {_kind(item)}, not an object", page=page_id)
             return None
         field = item.get("field", next(iter(fields)) if len(fields) == 1 else None)
-        start, end, label = item.get("start"), item.get("end"), item.get("label")
-        if type(start) is not int or type(end) is not int or not isinstance(label, str) or not label or field not in fields:
-            reason = f"the tag {dict(item)} lacks a whole start and end, a label or a field of the page"
+        start, end, label, text = item.get("start"), item.get("end"), item.get("label"), item.get("text") or ""
+        texts = isinstance(label, str) and isinstance(text, str) and isinstance(field, str)
+        if type(start) is not int or type(end) is not int or not texts or not label or field not in fields:
+            reason = f"the tag {str(item)[:120]} lacks a whole start and end, a label or a field of the page"
             self.problems.add("bad-tag", where, reason, page=page_id)
             return None
-        score = item.get("score")
-        return check_tag(
-            Tag(
-                field,
-                start,
-                end,
-                label,
-                item.get("text") or "",
-                score if isinstance(score, float) else None,
-                item.get("normal"),
-            ),
-            fields[field],
-            where=where,
-            page_id=page_id,
-            problems=self.problems,
-        )
+        score, normal = item.get("score"), item.get("normal")
+        tag = Tag(field, start, end, label, text, float(score) if type(score) in (int, float) else None, normal)
+        return check_tag(tag, fields[field], where=where, page_id=page_id, problems=self.problems)
 
     def _found(self, pairs: Iterable[tuple[str, str]], fields: Mapping[str, str], where: str, page_id: str) -> tuple[Tag, ...]:
         tags = []
@@ -157,58 +148,6 @@ class RecordReader:
             tags += [Tag(name, start, end, label, fields[name][start:end]) for name, start, end in spans]
         # A term inside a longer term of the same page is no conflict: the longer one covers it.
         return settle(tags, fields, where=where, page_id=page_id, problems=None)
-
-
-def check_tag(tag: Tag, text: str, *, where: str, page_id: str, problems: Problems) -> Tag | None:
-    """The tag with its text, if its offsets fit; UTF-16 offsets are recognised by the text that they cut."""
-    cut = text[tag.start : tag.end] if 0 <= tag.start < tag.end <= len(text) else None
-    if tag.text and cut != tag.text:
-        start, end = from_utf16(text, tag.start), from_utf16(text, tag.end)
-        if start is not None and end is not None and text[start:end] == tag.text:
-            problems.add("offset-units", where, f"the offsets {tag.start}-{tag.end} are UTF-16 units", page=page_id)
-            return Tag(tag.field, start, end, tag.label, tag.text, tag.score, tag.normal)
-        if cut is not None:
-            reason = f"{tag.label} {tag.text!r} is not what stands at {tag.start}-{tag.end} of {tag.field} ({cut!r})"
-            problems.add("text-mismatch", where, reason, page=page_id)
-            return None
-    if cut is None:
-        reason = f"{tag.label} {tag.start}-{tag.end} is empty or outside {tag.field} ({len(text)} characters)"
-        problems.add("out-of-range", where, reason, page=page_id)
-        return None
-    return tag if tag.text else Tag(tag.field, tag.start, tag.end, tag.label, cut, tag.score, tag.normal)
-
-
-def settle(
-    tags: Iterable[Tag], fields: Mapping[str, str], *, where: str, page_id: str, problems: Problems | None
-) -> tuple[Tag, ...]:
-    """Tags without overlaps, in order: the longer one wins, of equals the first."""
-    tags = list(tags)
-    rank = {name: place for place, name in enumerate(fields)}
-    if all(a.end <= b.start if a.field == b.field else rank[a.field] < rank[b.field] for a, b in pairwise(tags)):
-        return tuple(tags)
-    kept: dict[str, list[Tag]] = {name: [] for name in fields}
-    for tag in sorted(tags, key=lambda tag: tag.start - tag.end):
-        beside = kept[tag.field]
-        place = bisect_left(beside, tag.start, key=lambda other: other.start)
-        other = next(
-            (other for other in beside[max(place - 1, 0) : place + 1] if other.start < tag.end and tag.start < other.end), None
-        )
-        if other is None:
-            beside.insert(place, tag)
-        elif problems is not None:
-            reason = f"{tag.label} {tag.text!r} ({tag.field} {tag.start}-{tag.end}) overlaps {other.label} {other.text!r}"
-            problems.add("overlap", where, reason, page=page_id)
-    return tuple(tag for beside in kept.values() for tag in beside)
-
-
-def from_utf16(text: str, offset: int) -> int | None:
-    """The code-point offset of a UTF-16 offset, or None if it lies outside or inside a character."""
-    units = 0
-    for place, character in enumerate(text):
-        if units == offset:
-            return place
-        units += 2 if character > "\uffff" else 1
-    return len(text) if units == offset else None
 
 
 def to_record(page: Page) -> dict[str, Any]:
@@ -224,6 +163,29 @@ def to_record(page: Page) -> dict[str, Any]:
     if page.labelled:
         record["tags"] = [tag_record(tag) for tag in page.tags]
     return record | {key: value for key, value in page.extra.items() if key not in record}
+
+
+def dump(value: Any) -> bytes:
+    """JSON of anything that a page can hold; what JSON has no word for becomes text."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except (TypeError, RecursionError):
+        return json.dumps(plain(value), ensure_ascii=False).encode()
+
+
+def plain(value: Any) -> Any:
+    """The value in JSON's own types, without lone surrogates."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if isinstance(value, Mapping):
+        return {without_surrogates(str(key)): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def own_fields(page: Page) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from batag.pages.page import Page
-from batag.pages.record import STANDARD_FIELDS, tag_record, to_record
+from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, dump, tag_record, to_record
 
 COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "more")
 """`tags` is a JSON list; `more` a JSON object of everything else (other fields, tokens, extra columns), often empty."""
@@ -19,31 +19,26 @@ def to_cells(page: Page) -> dict[str, str]:
     record = to_record(page)
     cells = {name: record.pop(name, None) or "" for name in COLUMNS[:-2]}
     tags = record.pop("tags", None)
-    cells["tags"] = "" if tags is None else _dumps([tag_record(tag) for tag in page.tags])
+    cells["tags"] = "" if tags is None else dump([tag_record(tag) for tag in page.tags]).decode()
     absent = [name for name in STANDARD_FIELDS if name in page.fields and not page.fields[name]]
     if absent and "fields" not in record:
         record["fields"] = dict(page.fields)
-    cells["more"] = _dumps(record) if record or tags is None else ""
+    cells["more"] = dump(record).decode() if record or tags is None else ""
     return cells
 
 
 def from_cells(cells: Mapping[str, Any], *, unescape: Callable[[str], str] = str) -> dict[str, Any]:
     """The record of a row. Only rows of our own making (a JSON `tags` or `more`) are unescaped: others stay as they are."""
     record = dict(cells)
-    tags, more = _loads(record.get("tags"), b"["), _loads(record.pop("more", None), b"{")
+    tags, more = _loads(record.get("tags"), b"["), _loads(record.get("more"), b"{")
     if isinstance(tags, list) or isinstance(more, dict):
         record = {key: unescape(value) if isinstance(value, str) else value for key, value in record.items()}
     if isinstance(tags, list):
         record["tags"] = tags
-    elif record.get("tags") == "":
-        del record["tags"]
     if isinstance(more, dict):
+        del record["more"]
         record |= more
-    return {key: value for key, value in record.items() if value != "" or key not in COLUMNS}
-
-
-def _dumps(value: Any) -> str:
-    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    return {key: value for key, value in record.items() if value != "" or key not in KNOWN_KEYS}
 
 
 def _loads(cell: Any, opening: bytes) -> Any:

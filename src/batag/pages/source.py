@@ -28,6 +28,7 @@ class Source:
     raw: BinaryIO
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
+    transcoded: bool = False
 
     @property
     def path(self) -> Path:
@@ -41,6 +42,11 @@ class Source:
         if self.name == "-" or not (size := os.fstat(self.raw.fileno()).st_size):
             return None
         return min(self.raw.tell() / size, 1.0)
+
+    def close(self) -> None:
+        """Let go of the file (not of standard input)."""
+        if self.name != "-":
+            self.raw.close()
 
     def where(self, number: int) -> str:
         return f"{self.name}:{number}"
@@ -58,7 +64,8 @@ class Source:
             while line := self.stream.readline(limit):
                 number += 1
                 if len(line) == limit and not line.endswith(b"\n"):
-                    while (rest := self.stream.readline(limit)) and not rest.endswith(b"\n"):
+                    del line
+                    while (rest := self.stream.readline(1 << 16)) and not rest.endswith(b"\n"):
                         pass
                     reason = f"the line is longer than {limit:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
                     self.problems.add("too-long", self.where(number), reason)
@@ -70,15 +77,18 @@ class Source:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Numbered lines as text with their ends; bytes that are not UTF-8 become U+FFFD and are listed."""
         for number, line in self.raw_lines():
-            yield number, self.decode(line, number)
+            yield number, self.decode(line, self.where(number))
 
-    def decode(self, line: bytes, number: int) -> str:
+    def decode(self, data: bytes, where: str) -> str:
+        """The text of a line or record."""
         try:
-            return line.decode()
+            text = data.decode()
         except UnicodeDecodeError as error:
-            reason = f"byte {error.start + 1} of the line is not in the file's encoding"
-            self.problems.add("bad-encoding", self.where(number), reason)
-            return line.decode(errors="replace")
+            self.problems.add("bad-encoding", where, f"byte {error.start + 1} of the line is not in the file's encoding")
+            return data.decode(errors="replace")
+        if self.transcoded and "\ufffd" in text:
+            self.problems.add("bad-encoding", where, "the line holds bytes that are not in the file's encoding")
+        return text
 
 
 def open_source(path: Path | str, *, problems: Problems, encoding: str | None = None, **said: Any) -> Source:
@@ -87,28 +97,51 @@ def open_source(path: Path | str, *, problems: Problems, encoding: str | None = 
     if name != "-" and Path(name).is_dir():
         raise InputError("is a folder", where=name, todo="Name the files in it")
     file = open_file(path)
-    raw = decompressed(file)
+    try:
+        head, stream, transcoded = _settled(decompressed(file), name, encoding)
+    except BaseException:
+        if name != "-":
+            file.close()
+        raise
+    return Source(name=name, head=head, stream=stream, raw=file, problems=problems, transcoded=transcoded, **said)
+
+
+def _settled(raw: BinaryIO, name: str, encoding: str | None) -> tuple[bytes, BinaryIO, bool]:
+    """The head and the whole as UTF-8 without a byte-order mark."""
     head = _read_up_to(raw, settings.sniff_bytes, name)
     stream: BinaryIO = cast(BinaryIO, io.BufferedReader(_Replayed(head, raw), 1 << 18))
     if encoding is not None:
-        try:
-            encoding = codecs.lookup(encoding).name
-        except LookupError as error:
-            raise UsageError(f"{encoding!r} is not an encoding", todo="Try utf-8, big5, gb18030, cp932 or utf-16") from error
+        encoding = _known_encoding(encoding, head)
     elif head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     elif not _is_binary(head):
         _check_utf8(head, name)
-    if encoding not in (None, "utf-8", "ascii"):
+    transcoded = encoding not in (None, "utf-8", "ascii")
+    if transcoded and encoding is not None:
         stream = cast(BinaryIO, io.BufferedReader(_Transcoded(stream, encoding), 1 << 18))
         head = _read_up_to(stream, settings.sniff_bytes, name)
         stream = cast(BinaryIO, io.BufferedReader(_Replayed(head, stream), 1 << 18))
     if head.startswith(codecs.BOM_UTF8):
         head = head[3:]
         stream.read(3)
-    if b"\n" not in head and head.count(b"\r") > 1:
+    if b"\n" not in head and not _is_binary(head) and head.count(b"\r") > 1:
         raise InputError("has the line ends of old Macs (CR alone)", where=name, todo="Save it with LF or CRLF line ends")
-    return Source(name=name, head=head, stream=stream, raw=file, problems=problems, **said)
+    return head, stream, transcoded
+
+
+def _known_encoding(name: str, head: bytes) -> str:
+    """The codec of an encoding of text, by any of its names."""
+    todo = "Try utf-8, big5, gb18030, cp932 or utf-16"
+    try:
+        found = codecs.lookup(name)
+        codecs.getincrementaldecoder(name)("replace").decode(b"ab")
+    except (LookupError, UnicodeError, AssertionError, TypeError) as error:
+        raise UsageError(f"{name!r} is not an encoding of text", todo=todo) from error
+    if not found._is_text_encoding:
+        raise UsageError(f"{name!r} is not an encoding of text", todo=todo)
+    if found.name == "utf-16" and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return _utf16_order(head)
+    return found.name
 
 
 class _Replayed(io.RawIOBase):
@@ -172,28 +205,33 @@ def _is_binary(head: bytes) -> bool:
 
 def _check_utf8(head: bytes, name: str) -> None:
     """Stop at a file that is mostly not UTF-8; a stray bad line is left to the reader."""
-    lines = [line for line in head.split(b"\n")[:-1] or [head] if not line.isascii()]
-    bad = sum(1 for line in lines if not _decodes(line, "utf-8"))
-    nuls = head.count(b"\0")
-    if bad * 2 <= len(lines) and nuls * 4 < len(head):
+    whole = head if len(head) < settings.sniff_bytes else head[: head.rfind(b"\n") + 1] or head[:-3]
+    lines = [line for line in whole.split(b"\n") if not line.isascii()]
+    bad = sum(1 for line in lines if not _decodes(line))
+    if bad * 2 <= len(lines) and head.count(b"\0") * 4 <= len(head):
         return
     offer = guess_encoding(head)
     todo = f"It looks like {offer}: say --encoding {offer}" if offer else "Say which with --encoding NAME, or save it as UTF-8"
     raise InputError("is not UTF-8", where=name, todo=todo)
 
 
-def _decodes(data: bytes, encoding: str) -> bool:
+def _decodes(data: bytes) -> bool:
+    """Whether bytes are UTF-8, a character cut off at their end aside."""
     try:
-        data.decode(encoding)
+        codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
         return False
     return True
 
 
+def _utf16_order(head: bytes) -> str:
+    return "utf-16-le" if head[1::2].count(b"\0") >= head[::2].count(b"\0") else "utf-16-be"
+
+
 def guess_encoding(head: bytes) -> str | None:
     """The likeliest encoding of a text that is not UTF-8."""
-    if head.count(b"\0") * 4 >= len(head):
-        return "utf-16-le" if head[1::2].count(b"\0") > head[::2].count(b"\0") else "utf-16-be"
+    if head.count(b"\0") * 4 > len(head):
+        return _utf16_order(head)
     from charset_normalizer import from_bytes
 
     candidates = ["big5", "gb18030", "cp932", "euc_jp", "cp1252"]

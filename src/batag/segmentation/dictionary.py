@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from batag.pages.cleaning import Cleaner
+from batag.pages.mentions import lower
 from batag.pages.page import Offsets
 from batag.pages.stopwords import read_words
 
@@ -45,14 +46,6 @@ class Dictionary:
             if start >= done:
                 yield start, end
                 done = end
-
-
-def lower(text: str) -> str:
-    """Lower case, character by character where the whole would change its length."""
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(small if len(small := character.lower()) == 1 else character for character in text)
 
 
 def _inside_word(text: str, place: int) -> bool:

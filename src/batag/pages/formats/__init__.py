@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,17 +27,18 @@ class Format:
     module: str
     suffixes: tuple[str, ...] = ()
     writes: bool = True
-    options: tuple[tuple[str, Any], ...] = ()
+    reading: tuple[tuple[str, Any], ...] = ()
+    writing: tuple[tuple[str, Any], ...] = ()
 
 
 FORMATS = {
     "jsonl": Format("jsonl", (".jsonl", ".ndjson")),
     "csv": Format("delimited", (".csv",)),
-    "tsv": Format("delimited", (".tsv",), writes=False),
+    "tsv": Format("delimited", (".tsv",), writes=False, reading=(("mark", "\t"),)),
     "parquet": Format("parquet", (".parquet", ".pq")),
     "xlsx": Format("xlsx", (".xlsx", ".xlsm"), writes=False),
     "conll": Format("columns", (".conll", ".bio", ".iob")),
-    "words": Format("columns", (".words",), options=(("scheme", "flat"),)),
+    "words": Format("columns", (".words",), writing=(("scheme", "flat"),)),
     "label-studio": Format("label_studio"),
     "doccano": Format("doccano"),
     "spans": Format("spans", writes=False),
@@ -51,7 +53,14 @@ class PageReader(Iterator[Page]):
         self.source, self.format, self._pages = source, format, pages
 
     def __next__(self) -> Page:
-        return next(self._pages)
+        try:
+            return next(self._pages)
+        except BaseException:  # the last page, an error: either way the file is done with
+            self.source.close()
+            raise
+
+    def __del__(self) -> None:
+        self.source.close()
 
 
 def read_pages(
@@ -67,9 +76,16 @@ def read_pages(
     problems = Problems() if problems is None else problems
     if language is not None and (language := known_language(said := language)) is None:
         raise UsageError(f"{said!r} is not a language of ours", todo=f"There are {', '.join(LANGUAGES)}")
+    if format is not None:
+        check_format(format)
     source = open_source(path, problems=problems, encoding=encoding, columns=columns or {}, language=language)
-    name = check_format(format) if format is not None else detect_format(source)
-    return PageReader(source, _unique(_module(name).read(source), problems), format=name)
+    try:
+        name = format or detect_format(source)
+    except InputError:
+        source.close()
+        raise
+    pages = _module(name).read(source, **dict(FORMATS[name].reading))
+    return PageReader(source, _unique(pages, problems), format=name)
 
 
 def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None = None, **options: Any) -> None:
@@ -78,6 +94,8 @@ def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None =
     if name is None or not FORMATS[name].writes:
         writable = ", ".join(name for name, each in FORMATS.items() if each.writes)
         raise UsageError(f"cannot tell a format to write for {path}", todo=f"Say --to with one of {writable}")
+    if name == "parquet" and Path(path).suffix in (".gz", ".zst"):
+        raise UsageError(f"{path} would be compressed twice", todo="Parquet is compressed inside: name it .parquet")
     with open_output(path) as stream:
         write_stream(pages, stream, format=name, **options)
 
@@ -85,7 +103,7 @@ def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None =
 def write_stream(pages: Iterable[Page], stream: BinaryIO, *, format: str, **options: Any) -> None:
     """Write pages to an open stream."""
     write: Callable[..., None] = _module(format).write
-    write(pages, stream, **dict(FORMATS[format].options), **options)
+    write(pages, stream, **dict(FORMATS[format].writing), **options)
 
 
 def check_format(name: str) -> str:
@@ -119,8 +137,8 @@ def detect_format(source: Source) -> str:
     start = text.lstrip()[:1]
     if not start:
         return named or "jsonl"
-    if start in "[{":
-        return _detect_json(head, array=start == "[")
+    if start in "[{" and (keys := _first_keys(head, array=start == "[")) is not None:
+        return _detect_json(keys, array=start == "[")
     if named in ("csv", "tsv", "conll", "words", "jsonl") and not (named == "tsv" and not looks_like_table(text)):
         return named
     if source.columns or looks_like_table(text):
@@ -133,28 +151,37 @@ def detect_format(source: Source) -> str:
     raise InputError("is in a format that cannot be told from its content or name", where=source.name, todo=todo)
 
 
-def _detect_json(head: bytes, *, array: bool) -> str:
+def _detect_json(keys: set[str], *, array: bool) -> str:
     """Which tool wrote it, by the keys of the first record."""
-    keys = _first_keys(head, array=array)
+    ours = keys & {"title", "description", "fields"}
     if array:
-        tasks = keys & {"annotations", "completions"} or ("label" in keys and "entities" not in keys) or "data" in keys
-        return "label-studio" if tasks else "spans"
-    return "doccano" if keys & {"label", "labels", "entities"} and keys & {"text", "data"} else "jsonl"
+        tasks = keys & {"annotations", "completions", "data"} or ("label" in keys and "entities" not in keys)
+        return "label-studio" if tasks and not ours else "spans"
+    doccano = keys & {"label", "labels", "entities"} and keys & {"text", "data"}
+    # Our own doccano files say where the fields lie.
+    return "doccano" if doccano and (not ours or ours == {"fields"}) else "jsonl"
 
 
-def _first_keys(head: bytes, *, array: bool) -> set[str]:
-    """The top-level keys of the first object; as far as they can be seen if it is longer than what was looked at."""
-    import ijson
+def _first_keys(head: bytes, *, array: bool) -> set[str] | None:
+    """The top-level keys of the first record; None if it does not look like JSON at all."""
+    import orjson
 
-    prefix = "item" if array else ""
-    keys: set[str] = set()
-    with suppress(ijson.JSONError):
-        for path, event, value in ijson.parse(head):
-            if path == prefix and event == "map_key":
-                keys.add(value)
-            if path == prefix and event == "end_map":
-                break
-    return keys
+    from batag.pages.formats.array import split_array
+
+    text = head.lstrip()
+    if array and text[1:].lstrip()[:1] not in (b"{", b"]", b""):
+        return None
+    try:
+        first = next(split_array(BytesIO(head)), None) or b"{}" if array else text.split(b"\n", 1)[0]
+    except EOFError:
+        first = text
+    try:
+        record = orjson.loads(first or b"{}")
+    except orjson.JSONDecodeError:
+        # Longer than what was looked at, or bad: the names that stand at its beginning have to do.
+        names = {name.decode(errors="replace") for name in re.findall(rb'"([a-z_]+)"\s*:', first[:20_000])}
+        return names or (None if b'"' not in first[:100] else set())
+    return set(record) if isinstance(record, dict) else set()
 
 
 def _module(name: str) -> Any:

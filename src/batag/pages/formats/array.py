@@ -1,40 +1,112 @@
-"""JSON arrays, read one element at a time however long the file."""
+"""JSON arrays, one element at a time however long the file; a bad element costs itself only."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
-
-import ijson
-import orjson
+from io import BytesIO
+from typing import Any, BinaryIO, cast
 
 from batag.pages.file import READ_ERRORS
+from batag.pages.formats.json_object import STRUCTURE, parse_object
+from batag.pages.record import dump
 from batag.pages.source import Source
+from batag.settings import settings
+
+_STRING_END = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_CHUNK = 1 << 18
 
 
 def elements(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """Each object of the array with its place (`file, record n`) and number."""
     number = 0
     try:
-        for number, record in enumerate(ijson.items(source.stream, "item", use_float=True), 1):
+        for number, element in enumerate(split_array(source.stream), 1):
             where = place(source, number)
-            if isinstance(record, dict):
+            if element is None:
+                limit = f"{settings.max_record_bytes:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
+                source.problems.add("too-long", where, f"the record is longer than {limit}")
+            elif (record := parse_object(source, element, where)) is not None:
                 yield where, number, record
-            else:
-                source.problems.add("bad-json", where, "an element of the array is not an object")
-    except (ijson.JSONError, UnicodeDecodeError, *READ_ERRORS) as error:
-        reason = f"the array cannot be read further ({' '.join(str(error).split())[:120]})"
-        source.problems.add("truncated", place(source, number + 1), reason)
+    except (*READ_ERRORS, EOFError) as error:
+        source.problems.add("truncated", place(source, number + 1), f"the array cannot be read further ({error})")
 
 
 def place(source: Source, number: int) -> str:
     return f"{source.name}, record {number}"
 
 
+def split_array(stream: BytesIO | BinaryIO) -> Iterator[bytes | None]:
+    """The bytes of each element; None for one that is longer than the limit. EOFError where the array does not end."""
+    splitter = _Splitter()
+    while not splitter.ended:
+        data = cast(BytesIO, stream).read1(_CHUNK)
+        if not data:
+            raise EOFError("the file ends in the middle of the array")
+        yield from splitter.feed(data)
+
+
+class _Splitter:
+    """Finds elements by counting brackets outside of strings; keeps only the bytes of the element it is in."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._data = b""
+        self._scanned = self._start = self._depth = 0
+        self._in_string = self._too_long = False
+
+    def feed(self, data: bytes) -> Iterator[bytes | None]:
+        self._data += data
+        if self._in_string and not self._leave_string():
+            return
+        while match := STRUCTURE.search(self._data, self._scanned):
+            mark = match[0]
+            if mark == b'"':
+                break
+            self._scanned = match.end()
+            if mark in b"{[":
+                if self._depth == 0:
+                    self._start = match.end()
+                self._depth += 1
+            elif mark in b"}]" or (mark == b"," and self._depth == 1):
+                closing = mark != b","
+                if self._depth == 1 and (element := self._data[self._start : match.start()].strip()):
+                    yield None if self._too_long else element
+                if self._depth == 1:
+                    self._start, self._too_long = match.end(), False
+                self._depth -= closing
+                if self._depth == 0:
+                    self.ended = True
+                    return
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what was handed out, and all of an element that is too long."""
+        rest = self._data[self._start :]
+        self._scanned -= self._start
+        self._start = 0
+        if self._too_long or len(rest) > settings.max_record_bytes:
+            self._too_long = True
+            quote = STRUCTURE.search(rest, self._scanned)
+            self._in_string = quote is not None
+            # One byte stays, so that the element is not taken for an empty one.
+            rest, self._scanned = b"x", 1
+        self._data = rest
+
+    def _leave_string(self) -> bool:
+        """Go on inside a string of an element that is too long."""
+        if match := _STRING_END.match(self._data, 1):
+            self._data, self._in_string = b"x" + self._data[match.end() :], False
+            return True
+        slashes = len(self._data) - len(self._data.rstrip(b"\\"))
+        self._data = b"x" + (b"\\" if slashes % 2 else b"")
+        return False
+
+
 def write_array(records: Iterable[Any], stream: BinaryIO) -> None:
     """A JSON array, one element a line."""
     before = b"[\n"
     for record in records:
-        stream.write(before + orjson.dumps(record))
+        stream.write(before + dump(record))
         before = b",\n"
     stream.write(b"\n]\n" if before != b"[\n" else b"[]\n")

@@ -9,20 +9,23 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from batag.pages.check import check_tag, settle
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.language import CJK, known_language
 from batag.pages.page import Offsets, Page, Tag
-from batag.pages.record import settle
 from batag.pages.source import Source
+from batag.settings import settings
 
 NONE = frozenset({"O", "none", "None", "NONE", "_"})
 _COMMENT = re.compile(r"# (id|language|shop|labelled|field|text|tags|extra) = (.*)")
 _PREFIXED = re.compile(r"[BIESLUM]-.")
-_BEGINS, _SINGLE = frozenset("BSU"), frozenset("SU")
+_WRITABLE = re.compile(r"(?:(?!-DOCSTART-)[^\t\r\n])+")
+_BEGINS, _ENDS = frozenset("BSU"), frozenset("SUEL")
 
 
 @dataclass
@@ -34,23 +37,30 @@ class _Block:
     labels: list[str] = field(default_factory=list)
     said: dict[str, Any] = field(default_factory=dict)
     fields: list[tuple[str, str | None, int]] = field(default_factory=list)
+    characters: int = 0
     bad: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.tokens or self.fields or self.bad)
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """What the head of the file tells of all of it."""
+    """What the head of the file tells of all of it; `prefixed` is None if it shows no tag."""
 
+    mark: str
     columns: int
-    prefixed: bool
+    prefixed: bool | None
     begins: bool
     spaces: bool | None
-    language: str | None
+
+    def cut(self, line: str) -> list[str]:
+        return line.rsplit(self.mark, self.columns - 1)
 
 
 def read(source: Source) -> Iterator[Page]:
     """Pages of a column file."""
-    layout = _layout(source)
+    layout = _layout(source.head.decode(errors="replace"))
     for number, block in enumerate(_blocks(source, layout), 1):
         if not block.bad:
             page = _page(block, layout, source, number)
@@ -62,38 +72,36 @@ def looks_like_columns(head: str) -> bool:
     """Whether nine of ten lines are a token and a label, in the same number of columns."""
     if "-DOCSTART-" in head or any(_COMMENT.fullmatch(line) for line in head.split("\n", 20)[:20]):
         return True
-    lines = [line for line in head.replace("\r", "").split("\n")[:-1] if line.strip(" \t")]
-    counts = Counter(_width(line) for line in lines)
-    width, often = counts.most_common(1)[0] if counts else (0, 0)
-    labels = {_cut(line, width)[-1] for line in lines if _width(line) == width}
-    return 2 <= width <= 4 and often >= 0.9 * len(lines) and len(labels) <= max(4, len(lines) // 4)
+    lines = _token_lines(head)
+    layout = _layout(head)
+    fitting = [cells for line in lines if len(cells := layout.cut(line)) == layout.columns and all(cells)]
+    labels = {cells[-1] for cells in fitting}
+    same = sum(1 for line in lines if line.count(layout.mark) == layout.columns - 1)
+    return len(fitting) >= 0.9 * len(lines) and same >= 0.9 * len(lines) and 0 < len(labels) <= max(4, len(lines) // 4)
 
 
-def _width(line: str) -> int:
-    return line.count("\t") + 1 if "\t" in line else len(re.split(" +", line)) if line.strip(" ") else 0
+def _token_lines(head: str) -> list[str]:
+    lines = head.replace("\r", "").split("\n")
+    whole = lines[:-1] if len(lines) > 1 and len(head) > 1_000 else lines
+    return [line for line in whole if line.strip(" \t") and not line.startswith("-DOCSTART-") and not _COMMENT.fullmatch(line)]
 
 
-def _cut(line: str, width: int) -> list[str]:
-    return line.rsplit("\t" if "\t" in line else " ", max(width - 1, 1))
-
-
-def _layout(source: Source) -> _Layout:
-    head = source.head.decode(errors="replace").replace("\r", "")
-    lines = [line for line in head.split("\n")[:-1] or [head] if line.strip(" \t") and not _skipped(line)]
-    lines = [line for line in lines if not _COMMENT.fullmatch(line)]
-    width = Counter(map(_width, lines)).most_common(1)[0][0] if lines else 2
-    rows = [cells for line in lines if len(cells := _cut(line, width)) > 1]
+def _layout(head: str) -> _Layout:
+    lines = _token_lines(head)
+    mark = "\t" if 2 * sum(1 for line in lines if "\t" in line) >= len(lines) else " "
+    width = Counter(line.count(mark) + 1 for line in lines).most_common(1)[0][0] if lines else 2
+    width = min(max(width, 2), 4)
+    rows = [cells for line in lines if len(cells := line.rsplit(mark, width - 1)) == width and cells[-1].strip()]
     labels = [cells[-1] for cells in rows if cells[-1] not in NONE]
-    prefixed = bool(labels) and sum(1 for label in labels if _PREFIXED.match(label)) > 0.9 * len(labels)
     tokens = [cells[0] for cells in rows]
     characters = bool(tokens) and sum(1 for token in tokens if len(token) == 1) > 0.97 * len(tokens)
     chinese = sum(1 for token in tokens if CJK.search(token)) > 0.3 * len(tokens)
     return _Layout(
+        mark=mark,
         columns=width,
-        prefixed=prefixed,
-        begins=any(label[0] in "BSU" for label in labels) and not _starts_inside(rows),
+        prefixed=sum(1 for label in labels if _PREFIXED.match(label)) > 0.9 * len(labels) if labels else None,
+        begins=any(label[0] in _BEGINS for label in labels) and not _starts_inside(rows),
         spaces=False if characters or chinese else None,
-        language=source.language,
     )
 
 
@@ -103,55 +111,66 @@ def _starts_inside(rows: list[list[str]]) -> bool:
     for cells in rows:
         if before in NONE and cells[-1] not in NONE:
             inside += cells[-1][0] == "I"
-            begin += cells[-1][0] in "BSU"
+            begin += cells[-1][0] in _BEGINS
         before = cells[-1]
     return inside > begin
-
-
-def _skipped(line: str) -> bool:
-    return line.startswith("-DOCSTART-")
 
 
 def _blocks(source: Source, layout: _Layout) -> Iterator[_Block]:
     block = _Block(1)
     for number, raw in source.lines():
         line = raw.rstrip("\r\n")
-        if not line.strip(" \t"):
-            if block.tokens or block.fields:
+        comment = _COMMENT.fullmatch(line)
+        if not line.strip(" \t") or (comment and comment[1] == "id" and block):
+            if block:
                 yield block
-            block = _Block(number + 1)
-        elif comment := _COMMENT.fullmatch(line):
+            block = _Block(number + 1 if comment is None else number)
+        if comment:
             _comment(block, comment[1], comment[2])
-        elif not _skipped(line):
-            cells = _cut(line, layout.columns)
-            if len(cells) != max(layout.columns, 2) or not cells[0] or not cells[-1].strip():
-                reason = f"no token and label in {line[:40]!r} ({layout.columns} columns expected)"
-                source.problems.add("bad-line", source.where(number), reason)
-                block.bad = True
-            block.tokens.append(cells[0])
-            block.labels.append(cells[-1].strip())
-    if block.tokens or block.fields:
+        elif line.strip(" \t") and not line.startswith("-DOCSTART-") and not block.bad:
+            _token(block, line, layout, source, number)
+    if block:
         yield block
 
 
+def _token(block: _Block, line: str, layout: _Layout, source: Source, number: int) -> None:
+    cells = layout.cut(line)
+    block.characters += len(cells[0])
+    if len(cells) != layout.columns or not cells[0] or not cells[-1].strip():
+        reason = f"no token and label in {line[:40]!r} ({layout.columns} columns expected)"
+        source.problems.add("bad-line", source.where(number), reason)
+        block.bad = True
+    elif block.characters > settings.max_page_characters:
+        limit = f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+        reason = f"the page has more than {limit}; is there a blank line between pages?"
+        source.problems.add("too-long", source.where(block.line), reason)
+        block.bad = True
+        block.tokens.clear()
+        block.labels.clear()
+    else:
+        block.tokens.append(cells[0])
+        block.labels.append(cells[-1].strip())
+
+
 def _comment(block: _Block, key: str, value: str) -> None:
-    try:
-        said = json.loads(value) if value[:1] in '"[{' else value
-    except json.JSONDecodeError:
-        said = value
-    if key == "field":
+    """What a comment of ours says; one with odd content is only a comment."""
+    said: Any = value
+    if value[:1] in ('"', "[", "{"):
+        with suppress(ValueError, RecursionError):
+            said = plain(json.loads(value))
+    if key == "field" and isinstance(said, str):
         block.fields.append((said, None, len(block.tokens)))
-    elif key == "text" and block.fields:
+    elif key == "text" and isinstance(said, str) and block.fields:
         name, _, start = block.fields[-1]
         block.fields[-1] = (name, said, start)
-    else:
+    elif isinstance(said, {"extra": dict, "tags": list}.get(key, str)):
         block.said[key] = said
 
 
 def _page(block: _Block, layout: _Layout, source: Source, number: int) -> Page | None:
     where = source.where(block.line)
-    page_id = str(block.said.get("id", f"{source.stem}-{number}"))
-    language = layout.language or known_language(str(block.said.get("language", "")))
+    page_id = block.said.get("id") or f"{source.stem}-{number}"
+    language = source.language or known_language(block.said.get("language", ""))
     fields: dict[str, str] = {}
     tokens: dict[str, tuple[Offsets, ...]] = {}
     tags: list[Tag] = []
@@ -164,11 +183,15 @@ def _page(block: _Block, layout: _Layout, source: Source, number: int) -> Page |
                 source.problems.add("split-token", where, f"the tokens of {name!r} do not follow its text", page=page_id)
             text, placed = join_tokens(words, language=language, spaces=layout.spaces if language is None else None)
         fields[name], tokens[name] = text, placed
-        for first, last, label in _spans(labels, layout, source, where, page_id):
+        tags = [tag for tag in tags if tag.field != name]
+        for first, last, label, broken in spans_of(labels, prefixed=layout.prefixed):
             low, high = placed[first][0], placed[last][1]
             tags.append(Tag(name, low, high, label, text[low:high]))
-    if isinstance(exact := block.said.get("tags"), list):
-        tags = [Tag(name, low, high, label, fields[name][low:high]) for name, low, high, label in exact if name in fields]
+            if broken and layout.begins:
+                reason = f"{labels[first]} at token {first + 1} does not follow B-{label}"
+                source.problems.add("broken-sequence", where, reason, page=page_id)
+    if "tags" in block.said:
+        tags = list(_exact_tags(block.said["tags"], fields, source, where=where, page_id=page_id))
     if not any(fields.values()):
         source.problems.add("empty-page", where, "no text in any field", page=page_id)
         return None
@@ -185,66 +208,81 @@ def _page(block: _Block, layout: _Layout, source: Source, number: int) -> Page |
     )
 
 
-def _spans(labels: list[str], layout: _Layout, source: Source, where: str, page_id: str) -> Iterator[tuple[int, int, str]]:
-    """First token, last token and label of each tag: BIO, IOBES or neighbours of one class."""
-    first, current, closed = 0, "", True
+def _exact_tags(given: list[Any], fields: dict[str, str], source: Source, *, where: str, page_id: str) -> Iterator[Tag]:
+    """Tags as the comment has them, checked like any others."""
+    for item in given:
+        if not (isinstance(item, list) and list(map(type, item)) == [str, int, int, str] and item[0] in fields):
+            source.problems.add("bad-tag", where, f"{str(item)[:80]} is not a field, two offsets and a label", page=page_id)
+            continue
+        tag = check_tag(Tag(*item), fields[item[0]], where=where, page_id=page_id, problems=source.problems)
+        if tag is not None:
+            yield tag
+
+
+def spans_of(labels: Sequence[str], *, prefixed: bool | None) -> Iterator[tuple[int, int, str, bool]]:
+    """First token, last token, class, and whether its B- is missing: BIO, IOBES or neighbours of one class.
+
+    `prefixed` None lets each label tell by itself.
+    """
+    first, current, broken, closed = 0, "", False, True
     for place, label in enumerate([*labels, "O"]):
-        prefix, kind = (label[0], label[2:]) if layout.prefixed and _PREFIXED.match(label) else ("I", label)
+        prefix, kind = ("I", label)
+        if prefixed is not False and _PREFIXED.match(label):
+            prefix, kind = label[0], label[2:]
         if label in NONE:
             prefix, kind = "O", ""
         if current and (kind != current or prefix in _BEGINS or closed):
-            yield first, place - 1, current
+            yield first, place - 1, current, broken
             current = ""
         if kind and not current:
-            if layout.prefixed and layout.begins and prefix not in _BEGINS:
-                source.problems.add(
-                    "broken-sequence", where, f"{label} at token {place + 1} does not follow B-{kind}", page=page_id
-                )
-            first, current = place, kind
-        closed = prefix in _SINGLE or prefix in "EL"
+            first, current, broken = place, kind, bool(prefixed) and prefix not in _BEGINS
+        closed = prefix in _ENDS
 
 
 def write(pages: Iterable[Page], stream: BinaryIO, *, scheme: str = "BIO") -> None:
-    """Two columns and comments; pages must bring tokens whose borders are the tags' borders. `flat` writes bare classes."""
+    """Two columns and comments; pages must bring tokens. `flat` writes bare classes."""
     for page in pages:
-        stream.write(("\n".join(_lines(page, scheme)) + "\n\n").encode())
+        stream.write(("\n".join(_lines(page, flat=scheme == "flat")) + "\n\n").encode())
 
 
-def _lines(page: Page, scheme: str) -> Iterator[str]:
+def _lines(page: Page, *, flat: bool) -> Iterator[str]:
     yield f"# id = {_json(page.id)}"
     for key, value in (("language", page.language), ("shop", page.shop)):
         if value is not None:
             yield f"# {key} = {_json(value)}"
     if page.extra:
-        yield f"# extra = {_json(dict(page.extra))}"
+        yield f"# extra = {dump(dict(page.extra)).decode()}"
     if not page.labelled:
         yield "# labelled = no"
-    if scheme == "flat" and _touching(page):
+    columns = {name: list(_labelled(page, name, flat=flat)) for name in page.fields}
+    if list(_as_read(page, columns, flat=flat)) != [(tag.field, tag.start, tag.end, tag.label) for tag in page.tags]:
+        # Tags that columns cannot say: over removed markup, touching in the flat scheme, of a class named O.
         yield f"# tags = {_json([[tag.field, tag.start, tag.end, tag.label] for tag in page.tags])}"
     for name, text in page.fields.items():
         yield f"# field = {_json(name)}"
         yield f"# text = {_json(text)}"
-        begins = {tag.start: tag for tag in page.tags if tag.field == name}
-        inside: Tag | None = None
-        for start, end in (page.tokens or {}).get(name, ()):
-            inside = begins.get(start, inside)
-            if inside is not None and start >= inside.end:
-                inside = None
-            if inside is None:
-                label = "none" if scheme == "flat" else "O"
+        yield from (f"{text[start:end]}\t{label}" for start, end, label in columns[name])
+
+
+def _labelled(page: Page, name: str, *, flat: bool) -> Iterator[tuple[int, int, str]]:
+    """The tokens of a field that a line can hold, each with its label."""
+    tags = [tag for tag in page.tags if tag.field == name]
+    for token in (page.tokens or {}).get(name, ()):
+        for match in _WRITABLE.finditer(page[name], *token):
+            start, end = match.span()
+            tag = next((tag for tag in tags if tag.start <= start and end <= tag.end), None)
+            if tag is None:
+                yield start, end, "none" if flat else "O"
             else:
-                label = inside.label if scheme == "flat" else f"{'B' if start == inside.start else 'I'}-{inside.label}"
-            yield f"{text[start:end]}\t{label}"
+                yield start, end, tag.label if flat else f"{'B' if start == tag.start else 'I'}-{tag.label}"
 
 
-def _touching(page: Page) -> bool:
-    """Whether two tags of one class have no other token between them: bare classes would read as one tag."""
-    for tag, after in zip(page.tags, page.tags[1:], strict=False):
-        if tag.field == after.field and tag.label == after.label:
-            between = [t for t in (page.tokens or {}).get(tag.field, ()) if tag.end <= t[0] < after.start]
-            if not between:
-                return True
-    return False
+def _as_read(page: Page, columns: dict[str, list[tuple[int, int, str]]], *, flat: bool) -> Iterator[tuple[str, int, int, str]]:
+    """The tags that a reader would see in these columns."""
+    for name, rows in columns.items():
+        odd = any(tag.label in NONE or _PREFIXED.match(tag.label) for tag in page.tags)
+        for first, last, label, _ in [] if odd else spans_of([label for _, _, label in rows], prefixed=not flat):
+            yield name, rows[first][0], rows[last][1], label
 
 
 def _json(value: Any) -> str:

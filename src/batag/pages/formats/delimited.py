@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from batag.errors import InputError
 from batag.pages.page import Page
-from batag.pages.record import RecordReader
+from batag.pages.record import KNOWN_KEYS, RecordReader
 from batag.pages.row import COLUMNS, from_cells, to_cells
 from batag.pages.source import Source
 from batag.settings import settings
@@ -20,10 +20,10 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _MOST_LINES = 5_000
 
 
-def read(source: Source) -> Iterator[Page]:
-    """Pages of a table whose first line names its columns."""
+def read(source: Source, *, mark: str | None = None) -> Iterator[Page]:
+    """Pages of a table whose first line names its columns; the separator is told from it if not given."""
     csv.field_size_limit(settings.max_record_bytes)
-    rows = _rows(source)
+    rows = _rows(source, mark or separator(source.head.decode(errors="replace")))
     _, header = next(rows, (1, []))
     names = column_names(header, source)
     reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
@@ -73,13 +73,12 @@ def column_names(header: list[Any], source: Source) -> list[str]:
     if not (wanted & (source.columns.keys() | lower.keys())) and not any(name not in COLUMNS for name in source.columns):
         todo = f"Map one with --columns title=NAME; the columns are {', '.join(filter(None, names)) or 'none'}"
         raise InputError("has no column title or description", where=source.name, todo=todo)
-    theirs_named = set(source.columns.values())
-    return [name if name in theirs_named else name.lower() if name.lower() in COLUMNS else name for name in names]
+    mapped = set(source.columns.values())
+    return [name if name in mapped or name.lower() not in {*COLUMNS, *KNOWN_KEYS} else name.lower() for name in names]
 
 
-def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+def _rows(source: Source, mark: str) -> Iterator[tuple[int, list[str]]]:
     """Rows with the line they start on. A quote that never closes costs its own line only, not the rest of the file."""
-    mark = separator(source.head.decode(errors="replace"))
     waiting: list[tuple[int, str]] = []
     lines = source.lines()
     while True:
@@ -128,5 +127,8 @@ def _unescape(cell: str) -> str:
 
 def looks_like_table(head: str) -> bool:
     """Whether the first line names columns that we know."""
-    first = next(csv.reader([head.split("\n", 1)[0]], delimiter=separator(head)), [])
+    try:
+        first = next(csv.reader([head.split("\n", 1)[0]], delimiter=separator(head)), [])
+    except csv.Error:
+        return False
     return bool({name.strip().lower() for name in first} & {"title", "description", "id"})

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
-import orjson
-
 from batag.pages.formats.jsonl import objects
 from batag.pages.page import Page
-from batag.pages.record import RecordReader, to_record
+from batag.pages.record import STANDARD_FIELDS, RecordReader, dump, to_record
 from batag.pages.source import Source
 
 _LABELS = ("label", "labels", "entities")
+_OWN = frozenset({"id", "text", "data", "fields", "extra", *_LABELS})
 
 
 def read(source: Source) -> Iterator[Page]:
     """Pages of a doccano export; `fields` (as `write` puts it) says where a page's fields lie in the one text."""
-    reader = RecordReader(problems=source.problems, stem=source.stem, language=source.language)
-    column = source.columns.get("title") or source.columns.get("description")
-    name = "description" if "description" in source.columns and "title" not in source.columns else "title"
+    name = next((field for field in STANDARD_FIELDS if field in source.columns), "title")
+    others = {ours: theirs for ours, theirs in source.columns.items() if ours not in STANDARD_FIELDS}
+    reader = RecordReader(problems=source.problems, stem=source.stem, columns=others, language=source.language)
     for number, record in objects(source):
-        text = record.pop(column or ("text" if "text" in record else "data"), None)
+        text = record.pop(source.columns.get(name) or ("text" if "text" in record else "data"), None)
         given = next((record.pop(key) for key in _LABELS if key in record), None)
         layout = record.pop("fields", None)
         if isinstance(text, str) and _is_layout(layout, text):
             record["fields"] = {field: text[start:end] for field, (start, end) in layout.items()}
+            record |= record.pop("extra", {})
         else:
             layout = {name: (0, len(text) if isinstance(text, str) else 0)}
             record[name] = text
-        if isinstance(given, list):
-            record["tags"] = [_in_field(item, layout) for item in given]
+        if given is not None:
+            record["tags"] = [_in_field(item, layout) for item in given] if isinstance(given, list) else given
         page = reader.page(record, where=source.where(number), number=number)
         if page is not None:
             yield page
@@ -40,7 +40,7 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
     """One text a page, its fields on lines of their own; where they lie stands in `fields`."""
     for page in pages:
         record = to_record(page)
-        for key in ("tags", "title", "description", "fields"):
+        for key in ("tags", "fields", *STANDARD_FIELDS):
             record.pop(key, None)
         layout: dict[str, tuple[int, int]] = {}
         text = ""
@@ -50,19 +50,18 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
             text += value
         labels = {}
         if page.labelled:
-            labels["label"] = [
-                [tag.start + layout[tag.field][0], tag.end + layout[tag.field][0], tag.label] for tag in page.tags
-            ]
-        line = {"id": record.pop("id"), "text": text, **labels, "fields": layout, **record}
-        stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS))
+            shifts = {name: start for name, (start, _) in layout.items()}
+            labels["label"] = [[tag.start + shifts[tag.field], tag.end + shifts[tag.field], tag.label] for tag in page.tags]
+        line = {"id": record.pop("id"), "text": text, **labels, "fields": layout}
+        line |= {key: value for key, value in record.items() if key not in _OWN}
+        if colliding := {key: value for key, value in page.extra.items() if key in _OWN or key in STANDARD_FIELDS}:
+            line["extra"] = colliding
+        stream.write(dump(line) + b"\n")
 
 
 def _is_layout(layout: Any, text: str) -> bool:
     return isinstance(layout, Mapping) and all(
-        isinstance(place, list)
-        and len(place) == 2
-        and all(type(x) is int for x in place)
-        and 0 <= place[0] <= place[1] <= len(text)
+        isinstance(place, list) and list(map(type, place)) == [int, int] and 0 <= place[0] <= place[1] <= len(text)
         for place in layout.values()
     )
 
@@ -75,7 +74,7 @@ def _in_field(item: Any, layout: Mapping[str, tuple[int, int]]) -> Any:
         start, end, label = item.get("start_offset"), item.get("end_offset"), item.get("label")
     else:
         return item
-    if isinstance(start, int) and isinstance(end, int):
+    if type(start) is int and type(end) is int:
         for field, (low, high) in layout.items():
             if low <= start < high or len(layout) == 1:
                 return {"field": field, "start": start - low, "end": end - low, "label": label}

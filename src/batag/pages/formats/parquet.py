@@ -23,7 +23,7 @@ def read(source: Source) -> Iterator[Page]:
 
     try:
         file = pq.ParquetFile(source.path)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"is not a readable Parquet file ({_first_line(error)})", where=source.name, todo="Write it anew"
         ) from error
@@ -33,9 +33,11 @@ def read(source: Source) -> Iterator[Page]:
         number = 0
         try:
             for batch in file.iter_batches(_BATCH):
-                for row in batch.rename_columns(names).to_pylist():
+                for place in range(batch.num_rows):
                     number += 1
-                    page = reader.page(from_cells(_plain(row)), where=f"{source.name}, row {number}", number=number)
+                    where = f"{source.name}, row {number}"
+                    row = _row_of(batch, place, names, source, where)
+                    page = reader.page(from_cells(row), where=where, number=number)
                     if page is not None:
                         yield page
         except (pa.ArrowException, OSError) as error:
@@ -74,14 +76,22 @@ def _row(page: Page) -> dict[str, Any]:
     return row
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """The row without nulls; a struct's nulls are fields that it does not have."""
-    plain = {name: value for name, value in row.items() if value is not None}
-    if isinstance(tags := plain.get("tags"), list):
-        plain["tags"] = [
+def _row_of(batch: Any, place: int, names: list[str], source: Source, where: str) -> dict[str, Any]:
+    """One row without nulls (a struct's nulls are fields that it does not have); bad bytes in a text become U+FFFD."""
+    row = {}
+    for name, column in zip(names, batch.columns, strict=True):
+        try:
+            value = column[place].as_py()
+        except UnicodeDecodeError:
+            value = column[place].as_buffer().to_pybytes().decode(errors="replace")
+            source.problems.add("bad-encoding", where, f"the text of {name} is not UTF-8")
+        if value is not None:
+            row[name] = value
+    if isinstance(tags := row.get("tags"), list):
+        row["tags"] = [
             {key: value for key, value in tag.items() if value is not None} if isinstance(tag, dict) else tag for tag in tags
         ]
-    return plain
+    return row
 
 
 def _first_line(error: Exception) -> str:

@@ -7,18 +7,22 @@ from typing import Any
 
 from batag.pages.formats.array import elements
 from batag.pages.page import Page
-from batag.pages.record import RecordReader
+from batag.pages.record import STANDARD_FIELDS, RecordReader
 from batag.pages.source import Source
 
 
 def read(source: Source) -> Iterator[Page]:
-    """Pages of a span file; also a JSON array of batag's own records."""
+    """Pages of a span file; also a JSON array of batag's own records. Other keys (an article's id) stay what they are."""
     reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
     for where, number, record in elements(source):
-        if isinstance(entities := record.pop("entities", None), list):
+        entities = record.pop("entities", None)
+        if isinstance(entities, list):
             record["tags"] = [_tag(entity) for entity in entities]
-            record.setdefault("title", record.pop("text", None))
-        # The id of the article is not the id of the sentence: it stays as what it is.
+        elif entities is not None:
+            record["tags"] = entities
+        fields = {*STANDARD_FIELDS, "fields"}
+        if "text" in record and not fields & (record.keys() | source.columns.keys()):
+            record["title"] = record.pop("text")
         page = reader.page(record, where=where, number=number)
         if page is not None:
             yield page

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
-from zipfile import BadZipFile
 
 from batag.errors import InputError
+from batag.pages.file import DamagedFileError
 from batag.pages.formats.delimited import column_names
 from batag.pages.page import Page
 from batag.pages.record import RecordReader
@@ -19,29 +20,48 @@ def read(source: Source) -> Iterator[Page]:
     """Pages of a workbook, row by row."""
     import openpyxl
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # styles and extensions that openpyxl does not know: not our business
-        try:
-            book = openpyxl.load_workbook(source.path, read_only=True, data_only=True)
-        except (BadZipFile, KeyError, ValueError, OSError) as error:
-            raise InputError(
-                f"is not a readable workbook ({error})", where=source.name, todo="Save it as .xlsx again"
-            ) from error
-        try:
+    number = 1
+    try:
+        source.raw.seek(0)
+        with _quiet():
+            book = openpyxl.load_workbook(source.raw, read_only=True, data_only=True)
             rows = book.worksheets[0].iter_rows(values_only=True)
-            names = column_names(list(next(rows, ())), source)
-            reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
-            for number, cells in enumerate(rows, 2):
-                if all(cell is None or cell == "" for cell in cells):
-                    continue
-                record = from_cells(
-                    {name: _text(cell) for name, cell in zip(names, cells, strict=False) if name and cell is not None}
-                )
-                page = reader.page(record, where=f"{source.name}, row {number}", number=number - 1)
-                if page is not None:
-                    yield page
-        finally:
-            book.close()
+            header = next(rows, ())
+    except Exception as error:  # a damaged workbook breaks openpyxl in many ways
+        what = f"is not a readable workbook ({str(error)[:80] or type(error).__name__})"
+        raise InputError(what, where=source.name, todo="Save it as .xlsx again") from error
+    try:
+        names = column_names(list(header), source)
+        reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
+        while (cells := _next(rows)) is not None:
+            number += 1
+            if all(cell is None or cell == "" for cell in cells):
+                continue
+            named = zip(names, cells, strict=False)
+            record = from_cells({name: _text(cell) for name, cell in named if name and cell is not None})
+            page = reader.page(record, where=f"{source.name}, row {number}", number=number - 1)
+            if page is not None:
+                yield page
+    except DamagedFileError as error:
+        source.problems.add("truncated", f"{source.name}, row {number + 1}", f"the workbook cannot be read further ({error})")
+    finally:
+        book.close()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without warnings of styles and extensions that openpyxl does not know: not our business."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _next(rows: Iterator[tuple[Any, ...]]) -> tuple[Any, ...] | None:
+    try:
+        with _quiet():
+            return next(rows, None)
+    except Exception as error:  # as above
+        raise DamagedFileError(str(error)[:80] or type(error).__name__) from error
 
 
 def _text(cell: Any) -> Any:

@@ -14,7 +14,7 @@ from batag.pages.sample.template import SLOT
 
 T = TypeVar("T")
 Forms = tuple[str, ...]  # the full form first
-SHARED = ("tail", "initial", "small", "han")  # parts that every split may use
+SHARED = ("tail", "initial", "small", "han", "kanji")  # parts that every split may use
 
 
 @cache
@@ -48,17 +48,38 @@ def _coined(language: str, split: str) -> dict[str, list[Forms]]:
     shops = tuple(read_lexicon(language).kinds)
     random = Random(int.from_bytes(f"{language}/{split}".encode(), "big")).random
     coin = Coiner(read_lexicon(language).brand, split=split, knobs=knobs, random=random)
-    size = (knobs.brands + knobs.rare_brands) // (1 if split == "train" else 5)
+    size = knobs.brands + knobs.rare_brands if split == "train" else knobs.held_brands
     pools: dict[str, list[Forms]] = {"": [], **{shop: [] for shop in shops}}
     seen = set()
     while any(len(pools[shop]) < size for shop in shops):
         branding = random() < 0.5
         forms, keys = coin(branding=branding)
         owner = _owner(keys[0], shops)
-        if branding == bool(owner) and keys[0] not in seen and all(_in_split(key, split) for key in keys):
+        if branding != bool(owner) or keys[0] in seen or not all(_in_split(key, split) for key in keys):
+            continue
+        if split == "train" or not any(_shown(form, language) for form in forms):
             seen.add(keys[0])
             pools[owner].append(forms)
     return {shop: forms[: size * (1 if shop else 4)] for shop, forms in pools.items()}
+
+
+def _shown(form: str, language: str) -> bool:
+    """Whether train has the form inside a longer one or, where words have no spaces between them, a part of it."""
+    if form.isascii():
+        return False
+    forms, parts = _native_of_train(language)
+    return form in parts or not forms.isdisjoint(_parts(form))
+
+
+@cache
+def _native_of_train(language: str) -> tuple[frozenset[str], frozenset[str]]:
+    coined = _coined(language, "train").values()
+    forms = frozenset(form for pool in coined for brand in pool for form in brand if not form.isascii())
+    return forms, frozenset(part for form in forms for part in _parts(form))
+
+
+def _parts(form: str) -> set[str]:
+    return {form[start:end] for start in range(len(form)) for end in range(start + 2, len(form) + 1)}
 
 
 def _owner(key: str, shops: tuple[str, ...]) -> str:
@@ -72,15 +93,14 @@ def _in_split(word: str, split: str) -> bool:
 
 
 class Coiner:
-    """Makes up one name after the other; its words and kanji are split like the names, since a memory of train would find them."""
+    """Makes up one name after the other; its words are split like the names, or a memory of train would find them."""
 
     def __init__(self, parts: Rules, *, split: str, knobs: Knobs, random: Callable[[], float]) -> None:
         self.knobs, self.random = knobs, random
         self.tails, self.native, self.native_name = parts["latin_tail"], parts["native"], parts["native_name"]
         self.ordinary = parts["ordinary"]
         self.parts = {
-            name: tuple(word for word in words if name in SHARED or _in_split(word, split))
-            for name, words in parts.items()
+            name: tuple(word for word in words if name in SHARED or _in_split(word, split)) for name, words in parts.items()
         }
         self.latin = read_latin()
 
@@ -95,7 +115,7 @@ class Coiner:
             native = self._native(self.native if branding else self.native_name)
             return (native,), (native,)
         latin, han, kana = self._sounds()
-        stem, latin = latin, self._dressed(latin, tailed=branding and self.random() < 0.1)
+        stem, latin = latin, self._dressed(latin, tailed=branding and self.random() < knobs.tailed)
         if chance < knobs.ordinary + knobs.native + knobs.pair:
             other = kana if "kanji" in self.parts else han
             return (f"{latin} {other}", latin, other), (stem, other)
@@ -114,9 +134,9 @@ class Coiner:
     def _sounds(self) -> tuple[str, str, str]:
         """One coinage as Latin letters, in Han and in kana."""
         while True:
-            count = 2 if self.random() < 0.6 else 3
+            count = 3 if self.random() < self.knobs.three else 2
             parts = [self._one(self.latin.syllables) for _ in range(count)]
-            if self.random() < 0.35:
+            if self.random() < self.knobs.coda:
                 parts.append(self._one(self.latin.codas))
             latin, han, kana = ("".join(part[script] for part in parts) for script in range(3))
             if 5 <= len(latin) <= 9 and len(han) <= 3 and latin not in self.latin.never:
@@ -125,7 +145,10 @@ class Coiner:
     def _dressed(self, latin: str, *, tailed: bool) -> str:
         """Capitals, title or lower case, now and then with a tail such as LAB."""
         chance = self.random()
-        latin = latin.upper() if chance < 0.4 else latin.title() if chance < 0.9 else latin
+        if chance < self.knobs.upper:
+            latin = latin.upper()
+        elif chance >= self.knobs.upper + self.knobs.small:
+            latin = latin.title()
         if tailed:
             tail = self._one(self.tails)
             latin += tail.upper() if latin.isupper() else tail

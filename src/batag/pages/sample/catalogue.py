@@ -123,7 +123,8 @@ def _counter(language: str, shop: str, split: str) -> Counter:
     own = rare_brand_pool(language, shop) if split == "train" else brand_pool(language, shop, split)
     brands = (brand_pool(language, shop, "train"), own)
     shelves = tuple(_shelf(kind, language, split) for kind in read_lexicon(language).kinds[shop])
-    return Counter(language=language, shop=shop, brands=brands, own=knobs.rare if split == "train" else knobs.own_brands, shelves=shelves)
+    share = knobs.rare if split == "train" else knobs.own_brands
+    return Counter(language=language, shop=shop, brands=brands, own=share, shelves=shelves)
 
 
 def _shelf(kind: Kind, language: str, split: str) -> Shelf:
@@ -133,8 +134,8 @@ def _shelf(kind: Kind, language: str, split: str) -> Shelf:
     return Shelf(
         kind=kind,
         goods=(pools[0], pools[1]),
-        title=with_brand.writer("title"),
-        plain_title=without.writer("plain_title"),
-        description=with_brand.writer("description"),
-        plain_description=without.writer("description"),
+        title=with_brand.page_writer("title"),
+        plain_title=without.page_writer("plain_title"),
+        description=with_brand.page_writer("description"),
+        plain_description=without.page_writer("description"),
     )

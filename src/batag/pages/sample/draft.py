@@ -30,8 +30,7 @@ class Draft:
 
     def pick(self, rule: str, count: int) -> int:
         """Which of a rule's alternatives to write; the page does not say the same thing twice in a row."""
-        last = self.picked.get(rule)
-        if last is None:
+        if (last := self.picked.get(rule)) is None:
             choice = int(self.random() * count)
         else:
             choice = (last + 1 + int(self.random() * min(2, count - 1))) % count
@@ -43,7 +42,7 @@ class Draft:
         pieces = self.pieces
         if pieces and pieces[-1] is self.bullet:
             pieces.pop()
-        if pieces and pieces[-1] is not self.gap:
+        if pieces and pieces[-1] is not self.gap and not pieces[-1].isspace():
             # Where sentences simply follow each other, one that lacks its full stop still needs a space.
             pieces.append(self.gap or ("" if pieces[-1][-1:] in STOPS else " "))
 

@@ -65,7 +65,7 @@ class Noise:
                     break
         if random() < knobs.zero_width and (place := self._plain(pieces, labels, 1)) is not None:
             pieces[place] += "\u200b"
-        if self.markup and pieces and random() < 0.5:
+        if self.markup and pieces and random() < knobs.bold:
             self._bold(pieces, labels)
 
     def _plain(self, pieces: list[str], labels: dict[int, str], length: int) -> int | None:

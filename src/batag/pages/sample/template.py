@@ -51,6 +51,12 @@ class Templates:
         self.rules, self.knobs, self.branded = rules, knobs, branded
         self._writers: dict[str, Writer | None] = {}
 
+    def page_writer(self, name: str) -> Writer:
+        """The function that writes a whole field."""
+        writer = self.writer(name)
+        assert writer is not None, f"nothing is left of {name}"
+        return writer
+
     def writer(self, name: str) -> Writer | None:
         """The function that writes a rule, or None where nothing is left of it."""
         if name in self._writers:
