@@ -15,7 +15,6 @@ from tests.strategies import read_all, written
 
 BATAG = str(Path(sys.executable).with_name("batag"))
 # tests/contract/test_formats.py looks for files left open; without this every later test would answer for them.
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 TAGS = [{"field": "title", "start": 0, "end": 4, "label": "brand"}, {"field": "title", "start": 7, "end": 9, "label": "goods"}]
 RECORDS: list[dict[str, Any]] = [
@@ -192,7 +191,9 @@ def test_a_wrong_call_ends_with_two_and_offers_the_right_one(
 def test_columns_and_format_can_be_said(tmp_path: Path) -> None:
     path = written(tmp_path / "a.dat", "sku;name;body\n1;ACME;b\n")
     run(path, tmp_path / "b.jsonl", "--format", "csv", "--columns", "id=sku,title=name,description=body")
-    assert [json.loads(line) for line in (tmp_path / "b.jsonl").open()] == [{"id": "1", "title": "ACME", "description": "b"}]
+    assert [json.loads(line) for line in (tmp_path / "b.jsonl").read_text(encoding="utf-8").splitlines()] == [
+        {"id": "1", "title": "ACME", "description": "b"}
+    ]
 
 
 def test_another_encoding_can_be_named(tmp_path: Path) -> None:

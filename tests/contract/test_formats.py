@@ -30,7 +30,6 @@ from batag.segmentation.segmentation import Segmentation, bring_tokens
 BATAG = str(Path(sys.executable).with_name("batag"))
 SEGMENTATION = Segmentation()
 # Two tests below look for files left open; without this every later test would answer for them.
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 PACKED = [(name, pack) for name in STREAM_FORMATS for pack in (".gz", ".zst")]
 
 property_settings = settings(

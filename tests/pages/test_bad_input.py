@@ -29,7 +29,6 @@ from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 BATAG = str(Path(sys.executable).with_name("batag"))
 # tests/contract/test_formats.py looks for files left open; without this every later test would answer for them.
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
 def lines(*records: Any) -> str:
@@ -709,15 +708,33 @@ def test_a_lost_blank_line_between_pages_does_not_mix_them(tmp_path: Path) -> No
 # Whole files
 
 
-@pytest.mark.parametrize("end", ["", "]", '{"title": "c', '{"title": "c"}, nonsense', '{"title": "c"} {"title": "d"}]', "\0]"])
-def test_a_damaged_array_keeps_the_pages_before_the_damage(tmp_path: Path, end: str) -> None:
+@pytest.mark.parametrize(
+    ("end", "kind"),
+    [
+        ("", "truncated"),
+        ('{"title": "c', "truncated"),
+        ('{"title": "c"}, nonsense', "truncated"),
+        ("nonsense]", "bad-json"),
+        ('{"title": "c"} {"title": "d"}]', "bad-json"),
+        ("\0]", "bad-json"),
+        ("null, 3]", "bad-json"),
+    ],
+)
+def test_a_damaged_array_keeps_the_pages_before_the_damage(tmp_path: Path, end: str, kind: str) -> None:
     path = written(tmp_path / "a.json", '[{"title": "a"}, {"title": "b"}, ' + end)
     found, problems = read_with_problems(path)
     assert titles(found)[:2] == ["a", "b"]
-    assert problems.counts == {"truncated": 1}
+    assert problems.counts.keys() == {kind}
     assert f"{path}, record" in problems.listed[0].where
     with pytest.raises(InputError, match=r"a\.json, record"):
         read_all(path, problems=Problems(strict=True))
+
+
+def test_a_bad_element_of_an_array_costs_itself_only(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.json", '[{"title": "a"}, {"title" "b"}, {"title": "]}\\"[{"}, {"title": "d"},]')
+    found, problems = read_with_problems(path)
+    assert titles(found) == ["a", ']}"[{', "d"]
+    assert problems.counts == {"bad-json": 1}
 
 
 @pytest.mark.parametrize(

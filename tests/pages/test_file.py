@@ -19,7 +19,6 @@ from batag.pages.formats import write_pages
 from batag.pages.page import Page
 
 # tests/contract/test_formats.py looks for files left open; without this every later test would answer for them.
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 PAGES = [Page(str(number), {"title": f"跑鞋 {number}"}) for number in range(500)]
 NAMES = ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv", "a.parquet", "a.conll"]

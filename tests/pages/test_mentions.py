@@ -14,7 +14,6 @@ from tests.strategies import plain_texts, read_with_problems, texts, written
 from batag.pages.mentions import label_pairs, occurrences
 
 # tests/contract/test_formats.py looks for files left open; without this every later test would answer for them.
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 TITLE, DESCRIPTION = "ACME 全新跑鞋", "跑鞋由 ACME 出品，ACMEX 不是"
 EXPECTED = [

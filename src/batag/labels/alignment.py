@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from batag.labels.scheme import TokenSpan
 from batag.pages.page import Offsets, Page, Tag
-from batag.segmentation.segmentation import TokenizedField
+from batag.segmentation.segmentation import TokenizedField, parted
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +83,20 @@ def cut_tags(page: Page, field: TokenizedField, spans: Iterable[TokenSpan]) -> I
     for first, last, label in spans:
         piece = first
         for token in range(first, last + 1):
-            if token == last or _parted(text[origins[token][1] : origins[token + 1][0]]):
+            if token == last or parted(text[origins[token][1] : origins[token + 1][0]]):
                 start, end = max(origins[piece][0], done), origins[token][1]
                 if start < end:
-                    normal = field.cleaned.text[field.tokens[piece][0] : field.tokens[token][1]]
-                    yield Tag(field.name, start, end, label, text[start:end], normal=normal)
+                    yield Tag(field.name, start, end, label, text[start:end], normal=_normal(field, start, end))
                     done = end
                 piece = token + 1
 
 
-def _parted(between: str) -> bool:
-    """Whether something that people see was removed between two tokens."""
-    return any(not character.isspace() and unicodedata.category(character) not in ("Cf", "Cc", "Mn") for character in between)
+def _normal(field: TokenizedField, start: int, end: int) -> str:
+    """The cleaned form of a piece of the original: all that came from it."""
+    if not field.cleaned.steps:
+        return field.cleaned.text[start:end]
+    starts, ends = field.cleaned.origins
+    return field.cleaned.text[bisect_left(starts, start) : bisect_right(ends, end)].strip()
 
 
 def _trimmed(text: str, start: int, end: int) -> Offsets:

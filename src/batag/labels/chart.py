@@ -34,7 +34,7 @@ def draw_classes(report: dict[str, Any], path: Path) -> None:
     splits = report["splits"]
     classes = list(dict.fromkeys(name for facts in splits.values() for name in facts["classes"]))
     # Letters stay text in SVG, so that a browser's fonts show Chinese and Japanese even where this machine has none.
-    style = {"svg.fonttype": "none", "svg.hashsalt": "batag", "font.family": [*_cjk_fonts(), "DejaVu Sans"]}
+    style: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "batag", "font.family": [*_cjk_fonts(), "DejaVu Sans"]}
     with mpl.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure = Figure(figsize=(10, 1.6 + 0.45 * len(classes) * max(len(splits), 1)), layout="constrained")
@@ -46,7 +46,7 @@ def draw_classes(report: dict[str, Any], path: Path) -> None:
                 rows = [row + place * height for row in range(len(classes))]
                 bars = axes.barh(rows, values, height, label=name)
                 axes.bar_label(bars, [f"{value:,}" if value else "" for value in values], padding=2, fontsize=8)
-            axes.set_yticks([row + 0.4 - height / 2 for row in range(len(classes))], classes)
+            axes.set_yticks([row + 0.4 - height / 2 for row in range(len(classes))], classes, parse_math=False)
             axes.set_xscale("symlog")
             axes.margins(x=0.15)
             axes.set_xlabel(f"{what} (logarithmic)")

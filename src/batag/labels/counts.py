@@ -18,4 +18,9 @@ def class_counts(tokens: Mapping[str, int]) -> dict[str, int]:
 def ratio(counts: Mapping[str, int]) -> str:
     """N_1 : N_2 : ... as the paper writes it, the rarest class being 1."""
     rarest = min((number for number in counts.values() if number), default=0)
-    return " : ".join(f"{number / rarest:.3g}" for number in counts.values()) if rarest else "no tokens"
+    return " : ".join(_short(number / rarest) for number in counts.values()) if rarest else "no tokens"
+
+
+def _short(value: float) -> str:
+    """Three digits, but never as a power of ten."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

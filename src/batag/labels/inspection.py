@@ -13,6 +13,7 @@ from batag.labels.scheme import NONE
 from batag.pages.duplicates import Groups, fingerprint, text_hash
 from batag.pages.page import Page
 from batag.pages.splitting import SPLITS
+from batag.pages.stopwords import fold
 from batag.segmentation.segmentation import Segmentation, TokenizedField, language_of
 from batag.settings import settings
 
@@ -47,6 +48,7 @@ class SplitFacts:
     unknown_tagged: Counter[str] = field(default_factory=Counter)
     unseen_tags: Counter[str] = field(default_factory=Counter)
     touching: int = 0
+    texts: set[int] = field(default_factory=set)
     duplicates: int = 0
 
 
@@ -66,7 +68,7 @@ class Inspection:
         self._words: set[str] = set()
         self._tag_texts: set[tuple[str, str]] = set()
         self._classes_of: dict[str, Counter[str]] = defaultdict(Counter)
-        self._seen: dict[int, tuple[str, int, str, str]] = {}
+        self._seen: dict[int, tuple[int, str, str]] = {}
         self._groups = Groups()
         self._places: list[tuple[str, str, str]] = []
 
@@ -99,7 +101,7 @@ class Inspection:
                     self._words.add(word)
                 elif word not in self._words:
                     facts.unknown += 1
-                    facts.unknown_tagged[name] += 1
+                    facts.unknown_tagged[name] += page.labelled
         self._note_tags(page, facts, split)
 
     def _align(self, page: Page, each: TokenizedField, facts: SplitFacts) -> list[str]:
@@ -117,7 +119,7 @@ class Inspection:
 
     def _note_tags(self, page: Page, facts: SplitFacts, split: str) -> None:
         for tag in page.tags:
-            text = " ".join(tag.text.lower().split())
+            text = fold(tag.text)
             facts.class_tags[tag.label] += 1
             facts.class_texts[tag.label].add(text_hash(text))
             self._classes_of[text][tag.label] += 1
@@ -132,14 +134,13 @@ class Inspection:
         self._groups.add(text)
         self._places.append((split, page.id, page.source))
         key = text_hash(text)
-        marks = "; ".join(f"{tag.label}={tag.text}" for tag in page.tags) if page.labelled else ""
-        signature = text_hash(marks)
-        if key not in self._seen:
-            self._seen[key] = (split, signature, page.id, page.source)
+        facts.duplicates += key in facts.texts
+        facts.texts.add(key)
+        if not page.labelled:
             return
-        other_split, other_signature, other_id, other_source = self._seen[key]
-        facts.duplicates += other_split == split
-        if page.labelled and signature != other_signature:
+        marks = "; ".join(f"{tag.label}={fold(tag.text)}" for tag in page.tags)
+        signature, other_id, other_source = self._seen.setdefault(key, (text_hash(marks), page.id, page.source))
+        if signature != text_hash(marks):
             self.disagreeing_pages += 1
             if len(self.disagreements) < _LISTED:
                 earlier = f"{other_source} (page {other_id})"

@@ -23,8 +23,8 @@ class Scheme:
     def __post_init__(self) -> None:
         if self.name not in SCHEMES:
             raise UsageError(f"{self.name!r} is not a label scheme", todo=f"There are {', '.join(SCHEMES)}")
-        if NONE in self.classes or len(set(self.classes)) < len(self.classes):
-            raise UsageError(f"the classes {self.classes} repeat or hold {NONE!r}", todo="Name each class once")
+        if {NONE, ""} & set(self.classes) or len(set(self.classes)) < len(self.classes):
+            raise UsageError(f"the classes {self.classes} repeat, are empty or hold {NONE!r}", todo="Name each class once")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -62,4 +62,4 @@ class Scheme:
 
 def build_scheme(name: str, counts: Mapping[str, int]) -> Scheme:
     """The scheme of a data set: classes in order of their number of tokens, the most frequent first."""
-    return Scheme(name, tuple(sorted(counts, key=lambda each: (-counts[each], each))))
+    return Scheme(name, tuple(sorted(counts.keys() - {NONE}, key=lambda each: (-counts[each], each))))

@@ -17,8 +17,8 @@ from batag.errors import UsageError
 from batag.pages.emoji import EMOJI
 from batag.pages.offsets import Cleaned, Edit, apply_edits
 
-# "&amp;nbsp;" is an entity that somebody escaped twice.
 _ENTITY = re.compile(r"&(?:amp;)*(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_ESCAPED_AGAIN = re.compile(r"&(?:amp;)+(?=[#A-Za-z])")
 _ELEMENTS = (
     "a abbr address article aside audio b base big blockquote body br button canvas caption center cite code col "
     "colgroup dd del details div dl dt em embed fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 head "
@@ -26,37 +26,40 @@ _ELEMENTS = (
     "option p picture pre q s samp script section select small source span strike strong style sub summary sup svg "
     "table tbody td template textarea tfoot th thead time title tr tt u ul var video wbr"
 )
-_TAG = rf"/?(?:{'|'.join(_ELEMENTS.split())})(?:\s[^<>]*)?/?>"
+_TAG = rf"/?(?:{'|'.join(_ELEMENTS.split())})(?:\s+[A-Za-z/][^<>]*|\s*)/?>"
 _MARKUP = re.compile(rf"<(?:!--|(?P<raw>script|style)\b[^<>]*>|{_TAG}|!doctype[^<>]*>)", re.IGNORECASE)
 _RAW_END = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style")}
-_URL = re.compile(r"(?:https?://|www\.)[!-;=?-~]+", re.IGNORECASE)
+_URL = re.compile(r"(?<![A-Za-z])(?:https?://|www\.(?=[A-Za-z0-9]))[!-;=?-~]+", re.IGNORECASE)
 _UNSEEN = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064"
     "\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
 )
 _ANY_UNSEEN = re.compile(f"[{_UNSEEN}]")
 _EMOJI_OR_UNSEEN = re.compile(f"{EMOJI}|(?P<unseen>[{_UNSEEN}]+)")
+_LEFT = re.compile("[\u115f\u1160\ufe0e\ufe0f]")
+_EMOJI_OR_LEFT = re.compile(f"{EMOJI}|(?P<left>[\u115f\u1160\ufe0e\ufe0f]+)")
 _EMOJI = re.compile(f"{EMOJI}(?:\\s*{EMOJI})*")
 _WIDE = re.compile("[\uff01-\uff5e\u3000]")
 _ASCII_OF_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
 _MARK = "[!-/:-@\\[-`{-~\u00a1-\u00bf\u2010-\u2bff\u3001-\u303f\u30fb\ufe0e\ufe0f\uff01-\uff65\U0001f000-\U0001faff]"
 # What may be repeated, told by its first two characters: a cheap look that spares the long pattern on most text.
 _MARK_TWICE = re.compile(rf"({_MARK})(?:\1|(?<=[!?])[!?]|(?<=[\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]){_MARK})")
-_REPEATED = re.compile(rf"({EMOJI}|(?![()\[\]{{}}<>]){_MARK})\1+|[!?]{{2,}}")
-_PROMO_WORDS = (
-    "限時 限量 限定 優惠 特價 特惠 特賣 促銷 折扣 折 免運費 免運 免郵 現貨 預購 熱銷 熱賣 新品 新上市 新款 上市 買一送一 "
-    "買二送一 買 送 贈品 贈 加購 滿額 滿 元 件 清倉 出清 破盤 下殺 領券 現折 回饋 點數 全館 獨家 週年慶 雙11 雙12 "
-    "限时 优惠 特价 特卖 促销 免运费 免运 包邮 现货 预售 热销 热卖 买一送一 买 赠品 赠 满 清仓 秒杀 领券 "
-    "送料無料 送料込み 送料込 ポイント 倍 セール 半額 割引 割 円 クーポン 期間限定 数量限定 新作 新商品 即納 即日発送 あす楽 "
-    "タイムセール お買い得 特別価格 最大 在庫処分 本日限り 公式 正規品 "
-    "free shipping sale off new arrival hot deal deals best seller bestseller limited time offer special clearance save buy "
-    "get one flash today only up to"
-)
-_PROMO_FILL = r"[\s\d%!~,.&+*:/|\-★☆♪◆■●※]"
+_REPEATED = re.compile(rf"[!?]{{2,}}|({EMOJI}|(?![()\[\]{{}}<>+]){_MARK})(?:\1(?![\ufe0f\U0001f3fb-\U0001f3ff]))+")
+_PROMO_WORDS = """
+    限時 限量 限定 優惠 特價 特惠 特賣 促銷 折扣 免運費 免運 免郵 現貨 預購 熱銷 熱賣 新品 新上市 新款 上市 買一送一 買二送一
+    贈品 加購 滿額 清倉 出清 破盤 下殺 領券 現折 回饋 點數 全館 獨家 週年慶 雙11 雙12
+    限时 优惠 特价 特卖 促销 免运费 免运 包邮 现货 预售 热销 热卖 买一送一 赠品 清仓 秒杀 领券
+    送料無料 送料込み 送料込 ポイント セール 半額 割引 クーポン 期間限定 数量限定 新作 新商品 即納 即日発送 あす楽
+    タイムセール お買い得 特別価格 在庫処分 本日限り 公式 正規品
+    free shipping sale off arrival deal deals seller limited offer special clearance save"""
+_PROMO_FILLERS = "折 買 送 贈 滿 元 件 买 赠 满 倍 割 円 最大 new hot best time buy get one flash today only up to"
+_ANY_PROMO = sorted(f"{_PROMO_WORDS} {_PROMO_FILLERS}".split(), key=len, reverse=True)
+_FILL = r"[\s\d%!~,.&+*:|\-★☆♪◆■●※]{0,10}+"
 _PROMO = re.compile(
-    r"[【\[(《＼\\](?=[^】\])》／/]{1,40}[】\])》／/])"
-    rf"{_PROMO_FILL}*(?:(?:{'|'.join(sorted(set(_PROMO_WORDS.split()), key=len, reverse=True))}){_PROMO_FILL}*)+"
-    r"[】\])》／/]",
+    "|".join(
+        f"{left}(?=.{{0,40}}?(?:{'|'.join(_PROMO_WORDS.split())})){_FILL}(?>(?:{'|'.join(_ANY_PROMO)}){_FILL}){{1,8}}+{right}"
+        for left, right in ("【】", (r"\[", r"\]"), (r"\(", r"\)"), "《》", (r"[＼\\]", "[／/]"))
+    ),
     re.IGNORECASE,
 )
 _SPACES = re.compile(r"\s(?:\s+|(?<! ))")
@@ -67,9 +70,8 @@ def _entities(text: str) -> list[Edit]:
         return []
     edits = []
     for match in _ENTITY.finditer(text):
-        piece = match[0]
-        while (plain := html.unescape(piece)) != piece:
-            piece = plain
+        # "&amp;nbsp;" is an entity that somebody escaped twice.
+        piece = html.unescape(_ESCAPED_AGAIN.sub("&", match[0]))
         if piece != match[0]:
             edits.append((match.start(), match.end(), piece))
     return edits
@@ -99,7 +101,7 @@ def _markup(text: str) -> list[Edit]:
 
 
 def _urls(text: str) -> list[Edit]:
-    if "://" not in text and "www." not in text and "WWW." not in text:
+    if "://" not in text and "www." not in text.lower():
         return []
     return _spaced(_URL, text)
 
@@ -114,7 +116,9 @@ def _controls(text: str) -> list[Edit]:
 def _compatible() -> re.Pattern[str]:
     """Pieces that NFKC may change: a compatibility character or any character, with the marks that can join it."""
     codes = (*range(0x80, 0x4E00), *range(0xA000, 0xAC00), *range(0xF900, 0x20000), *range(0x2F800, 0x2FA20))
-    marks, compatible = {0xFF9E, 0xFF9F, *range(0x1161, 0x1176), *range(0x11A8, 0x11C3), *range(0xFFC2, 0xFFDD)}, set()
+    # Voicing marks and the Hangul letters that join into syllables, in all their widths.
+    marks = {0xFF9E, 0xFF9F, *range(0x1100, 0x1200), *range(0x3131, 0x3164), *range(0xFFA1, 0xFFDD)}
+    compatible = set()
     for code in codes:
         character = chr(code)
         if unicodedata.combining(character):
@@ -146,6 +150,13 @@ def _width(text: str) -> list[Edit]:
         return []
     pieces = ((match, unicodedata.normalize("NFKC", match[0])) for match in _compatible().finditer(text))
     return [(match.start(), match.end(), folded) for match, folded in pieces if folded != match[0]]
+
+
+def _bare(text: str) -> list[Edit]:
+    """Selectors and fillers that stay behind when the character before them was folded (㊙️)."""
+    if not _LEFT.search(text):
+        return []
+    return [(match.start(), match.end(), "") for match in _EMOJI_OR_LEFT.finditer(text) if match["left"]]
 
 
 def _punctuation(text: str) -> list[Edit]:
@@ -195,6 +206,8 @@ class Cleaner:
             raise UsageError(f"{name!r} is not a cleaning rule", todo=f"{hint}The rules are {', '.join(RULES)}")
         self.rules = tuple(name for name in RULES if name in chosen)
         self._steps = [step for name in self.rules for step in RULES[name][1]]
+        if "controls" in chosen and "width" in chosen:
+            self._steps.insert(self._steps.index(_width) + 1, _bare)
 
     def __call__(self, text: str) -> Cleaned:
         cleaned = Cleaned(text, text)

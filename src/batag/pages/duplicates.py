@@ -26,7 +26,8 @@ _clean = Cleaner()
 
 def fingerprint(page: Page) -> str:
     """What a page says: its cleaned fields, lower case, without spaces and marks."""
-    return "\n".join(_NOISE.sub("", _clean(text).text.lower()) or text.strip() for text in page.fields.values())
+    said = (_NOISE.sub("", _clean(text).text.lower()) or text.strip() for text in page.fields.values())
+    return "\n".join(filter(None, said))
 
 
 def text_hash(text: str) -> int:
@@ -65,8 +66,13 @@ class Groups:
         """The next text."""
         key = text_hash(text)
         if key not in self._distinct:
-            self._distinct[key] = len(self._signatures)
-            self._signatures.append(signature(text))
+            minhash = signature(text)
+            # Variants that differ in digits only have one signature: they need no comparing.
+            same = text_hash(minhash.tobytes().hex())
+            if same not in self._distinct:
+                self._distinct[same] = len(self._signatures)
+                self._signatures.append(minhash)
+            self._distinct[key] = self._distinct[same]
         self._index.append(self._distinct[key])
 
     def of(self) -> list[int]:
@@ -87,9 +93,15 @@ class Groups:
             keys = (rows * np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 1], np.uint64)).sum(axis=1)
             order = np.argsort(keys, kind="stable")
             borders = np.flatnonzero(np.diff(keys[order])) + 1
-            for bucket in np.split(order, borders):
-                for place in range(len(bucket) - 1):
-                    here, others = bucket[place], bucket[place + 1 : place + 1 + _MOST_COMPARED]
+            starts, ends = np.append(0, borders), np.append(borders, len(order))
+            for start, end in zip(starts[ends - starts > 1], ends[ends - starts > 1], strict=True):
+                bucket = order[start:end]
+                roots = np.array([root(int(each)) for each in bucket])
+                if (roots == roots[0]).all():
+                    continue
+                for place, here in enumerate(bucket[:-1]):
+                    window = slice(place + 1, place + 1 + _MOST_COMPARED)
+                    others = bucket[window][roots[window] != roots[place]]
                     alike = (signatures[others] == signatures[here]).mean(axis=1) >= NEAR
                     for other in others[alike]:
                         parents[root(int(other))] = root(int(here))

@@ -30,7 +30,7 @@ def open_file(path: Path | str) -> BinaryIO:
     if str(path) == "-":
         return sys.stdin.buffer
     try:
-        return open(path, "rb", buffering=1 << 18)
+        return open(path, "rb", buffering=1 << 16)
     except OSError as error:
         what = f"cannot be opened ({error.strerror})"
         raise InputError(what, where=str(path), todo="Check the name and the rights") from error
@@ -52,12 +52,11 @@ class _Unpacked(io.RawIOBase):
     """Compressed members (frames) one after the other; unlike the libraries' own readers it gives all that lies before
     a damage, and then says that there is one."""
 
-    # What goes in at a time: a few bytes can unpack to very many.
-    _PIECE = 1 << 10
-
     def __init__(self, raw: IO[bytes], new: Callable[[], Any]) -> None:
         self._raw, self._new, self._member = raw, new, new()
-        self._waiting, self._ready, self._begun = b"", b"", False
+        self._waiting, self._ready, self._begun = b"", memoryview(b""), False
+        # What goes in at a time: a few bytes can unpack to very many, so it grows only while little comes out.
+        self._piece = 64
 
     def readable(self) -> bool:
         return True
@@ -66,14 +65,15 @@ class _Unpacked(io.RawIOBase):
         while not self._ready:
             if (self._member.eof or not self._begun) and not self._next_member():
                 return 0
-            piece, self._waiting = self._waiting[: self._PIECE], self._waiting[self._PIECE :]
-            piece = piece or self._raw.read(self._PIECE)
+            piece, self._waiting = self._waiting[: self._piece], self._waiting[self._piece :]
+            piece = piece or self._raw.read(self._piece)
             if not piece:
                 raise DamagedFileError("the compressed file ends before its end mark")
             try:
-                self._ready = self._member.decompress(piece)
+                self._ready = memoryview(self._member.decompress(piece))
             except Exception as error:  # zlib's and zstandard's own kinds
                 raise DamagedFileError(f"the compressed file is damaged: {error}") from error
+            self._piece = 64 if len(self._ready) > 1 << 19 else min(2 * self._piece, 1 << 16)
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
@@ -85,7 +85,7 @@ class _Unpacked(io.RawIOBase):
             self._waiting = self._member.unused_data + self._waiting
         while True:
             if len(self._waiting) < 8:
-                self._waiting += self._raw.read(1 << 16)
+                self._waiting += self._raw.read(1 << 10)
             if self._waiting[1:4] == b"\x2a\x4d\x18" and self._waiting[0] >> 4 == 5:
                 size = 8 + int.from_bytes(self._waiting[4:8], "little")
                 while len(self._waiting) < size and (more := self._raw.read(1 << 16)):

@@ -129,14 +129,22 @@ class RecordReader:
             self.problems.add("bad-tag", where, f"a tag is {_kind(item)}, not an object", page=page_id)
             return None
         field = item.get("field", next(iter(fields)) if len(fields) == 1 else None)
-        start, end, label, text = item.get("start"), item.get("end"), item.get("label"), item.get("text") or ""
-        texts = isinstance(label, str) and isinstance(text, str) and isinstance(field, str)
+        start, end, label, text = item.get("start"), item.get("end"), item.get("label"), item.get("text")
+        texts = isinstance(label, str) and isinstance(field, str)
         if type(start) is not int or type(end) is not int or not texts or not label or field not in fields:
             reason = f"the tag {str(item)[:120]} lacks a whole start and end, a label or a field of the page"
             self.problems.add("bad-tag", where, reason, page=page_id)
             return None
         score, normal = item.get("score"), item.get("normal")
-        tag = Tag(field, start, end, label, text, float(score) if type(score) in (int, float) else None, normal)
+        tag = Tag(
+            field,
+            start,
+            end,
+            label,
+            "" if text is None else str(text),
+            float(score) if isinstance(score, (int, float)) else None,
+            normal,
+        )
         return check_tag(tag, fields[field], where=where, page_id=page_id, problems=self.problems)
 
     def _found(self, pairs: Iterable[tuple[str, str]], fields: Mapping[str, str], where: str, page_id: str) -> tuple[Tag, ...]:
@@ -146,8 +154,14 @@ class RecordReader:
             if not spans:
                 self.problems.add("not-found", where, f"{label}={term} does not occur in the page", page=page_id)
             tags += [Tag(name, start, end, label, fields[name][start:end]) for name, start, end in spans]
-        # A term inside a longer term of the same page is no conflict: the longer one covers it.
-        return settle(tags, fields, where=where, page_id=page_id, problems=None)
+        # A term inside a longer one is no conflict, unless it has no place of its own left.
+        settled = settle(tags, fields, where=where, page_id=page_id, problems=None)
+        kept = {(tag.label, tag.text) for tag in settled}
+        for label, text in dict.fromkeys((tag.label, tag.text) for tag in tags):
+            if (label, text) not in kept:
+                reason = f"{label}={text} stands only where another label is longer or comes first"
+                self.problems.add("overlap", where, reason, page=page_id)
+        return settled
 
 
 def to_record(page: Page) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def from_cells(cells: Mapping[str, Any], *, unescape: Callable[[str], str] = str
     if isinstance(more, dict):
         del record["more"]
         record |= more
-    return {key: value for key, value in record.items() if value != "" or key not in KNOWN_KEYS}
+    return {key: value for key, value in record.items() if value != "" or key not in {*COLUMNS, *KNOWN_KEYS}}
 
 
 def _loads(cell: Any, opening: bytes) -> Any:

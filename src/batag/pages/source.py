@@ -70,6 +70,7 @@ class Source:
                     reason = f"the line is longer than {limit:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
                     self.problems.add("too-long", self.where(number), reason)
                     continue
+                self.check_encoding(line, self.where(number))
                 yield number, line
         except READ_ERRORS as error:
             self.problems.add("truncated", self.where(number + 1), f"the file cannot be read further ({error})")
@@ -79,16 +80,18 @@ class Source:
         for number, line in self.raw_lines():
             yield number, self.decode(line, self.where(number))
 
+    def check_encoding(self, data: bytes, where: str) -> None:
+        """List bytes that were not in the named encoding; U+FFFD stands for them already."""
+        if self.transcoded and b"\xef\xbf\xbd" in data:
+            self.problems.add("bad-encoding", where, "bytes that are not in the file's encoding")
+
     def decode(self, data: bytes, where: str) -> str:
         """The text of a line or record."""
         try:
-            text = data.decode()
+            return data.decode()
         except UnicodeDecodeError as error:
             self.problems.add("bad-encoding", where, f"byte {error.start + 1} of the line is not in the file's encoding")
             return data.decode(errors="replace")
-        if self.transcoded and "\ufffd" in text:
-            self.problems.add("bad-encoding", where, "the line holds bytes that are not in the file's encoding")
-        return text
 
 
 def open_source(path: Path | str, *, problems: Problems, encoding: str | None = None, **said: Any) -> Source:
@@ -134,7 +137,7 @@ def _known_encoding(name: str, head: bytes) -> str:
     todo = "Try utf-8, big5, gb18030, cp932 or utf-16"
     try:
         found = codecs.lookup(name)
-        codecs.getincrementaldecoder(name)("replace").decode(b"ab")
+        codecs.getincrementaldecoder(name)("replace").decode("ab".encode(name))
     except (LookupError, UnicodeError, AssertionError, TypeError) as error:
         raise UsageError(f"{name!r} is not an encoding of text", todo=todo) from error
     if not found._is_text_encoding:
@@ -230,8 +233,8 @@ def _utf16_order(head: bytes) -> str:
 
 def guess_encoding(head: bytes) -> str | None:
     """The likeliest encoding of a text that is not UTF-8."""
-    if head.count(b"\0") * 4 > len(head):
-        return _utf16_order(head)
+    if b"\0" in head and "\ufffd" not in head[: len(head) & ~1].decode(order := _utf16_order(head), errors="replace")[:-1]:
+        return order
     from charset_normalizer import from_bytes
 
     candidates = ["big5", "gb18030", "cp932", "euc_jp", "cp1252"]

@@ -64,7 +64,12 @@ def assign_splits(pages: Iterable[Page], *, shares: Sequence[float] = (0.8, 0.1,
             name = SPLITS[place]
             return shares[place] * sizes[stratum] - inside[stratum][name], shares[place] * len(strata) - overall[name]
 
-        chosen = SPLITS[max((place for place in range(3) if shares[place] > 0), key=missing)]
+        open_ones = [place for place in range(3) if shares[place] > 0]
+        # A shop of a few pages cannot have its share of each: there the whole decides, measured by what it lacks.
+        if sizes[stratum] * min(shares[place] for place in open_ones) < 1:
+            chosen = SPLITS[max(open_ones, key=lambda place: missing(place)[1] / shares[place])]
+        else:
+            chosen = SPLITS[max(open_ones, key=missing)]
         for number in pages_of_group:
             splits[number] = chosen
             inside[strata[number]][chosen] += 1

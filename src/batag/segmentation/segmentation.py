@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from html import unescape
 
 from batag.pages.cleaning import DEFAULT_RULES, Cleaner
 from batag.pages.offsets import Cleaned, apply_edits
@@ -13,6 +14,7 @@ from batag.segmentation.detection import detect_language
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmenter import Segmenter
 
+_unseen = Cleaner(["controls", "width"])
 _without_tags = Cleaner(["html", "urls"])
 _OF_LANGUAGE = {"zh-Hant": "chinese", "zh-Hans": "chinese", "ja": "japanese", "en": "english"}
 
@@ -117,11 +119,16 @@ def language_of(page: Page) -> str:
     return detect_language("\n".join(_without_tags(text).text for text in page.fields.values()))
 
 
+def parted(between: str) -> bool:
+    """Whether what lies between two tokens is more than white space, an entity of it, or characters that nobody sees."""
+    return bool(between.strip()) and bool(_unseen(unescape(between)).text.strip())
+
+
 def _without_markup(cleaned: Cleaned, tokens: Iterable[Offsets]) -> Iterator[Offsets]:
     """Tokens of the dictionary (Air Max) cut again where their space is markup that was removed (Air<br>Max)."""
     for start, end in tokens:
         for place in range(start + 1, end):
-            if cleaned.text[place] == " " and not cleaned.original[slice(*cleaned.to_original(place, place + 1))].isspace():
+            if cleaned.text[place] == " " and parted(cleaned.original[slice(*cleaned.to_original(place, place + 1))]):
                 yield start, place
                 start = place + 1
         yield start, end

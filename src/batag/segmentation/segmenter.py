@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
 from batag.pages.emoji import EMOJI
@@ -56,7 +55,11 @@ class Segmenter(ABC):
         while len(text) - done > limit:
             chunk = self._tokens(text[done : done + limit])
             # The last quarter is read again with what follows, so that no word is cut where a chunk ends.
-            kept = [token for token in chunk if token[1] <= limit - limit // 4] or chunk
+            kept = [token for token in chunk if token[1] <= limit - limit // 4]
+            if not kept and chunk and chunk[0][0] > 0:
+                done += chunk[0][0]
+                continue
+            kept = kept or chunk
             tokens += [(start + done, end + done) for start, end in kept]
             done += kept[-1][1] if kept else limit
         return tokens + [(start + done, end + done) for start, end in self._tokens(text[done:])] if done else self._tokens(text)
@@ -71,11 +74,10 @@ class Segmenter(ABC):
         marked = [match.span() for match in _MARKED.finditer(text)] if _MARK.search(text) else []
         terms = self._terms(text, marked) if self.dictionary else []
         if any(pieces.get(start) != end for start, end in ranges) or marked or terms:
-            words = [(start, end) for start, end in ranges if text[start].isalnum() and text[end - 1] != _KEYCAP]
-            join(ends, words)
-            force(ends, [each for each in ranges if each not in words])
-            join(ends, marked)
-            force(ends, terms)
+            words = {(start, end) for start, end in ranges if text[start].isalnum() and text[end - 1] != _KEYCAP}
+            ends = join(ends, sorted(words))
+            ends = force(ends, [each for each in ranges if each not in words])
+            ends = force(join(ends, marked), terms)
             pieces = dict(zip((0, *ends), ends, strict=False))
         for start, _ in ranges:
             if text[start].isspace():
@@ -86,18 +88,18 @@ class Segmenter(ABC):
         """Where words of the dictionary stand, but for those that would cut an emoji or take a mark off its letter."""
         assert self.dictionary is not None
         wholes = marked + [match.span() for match in _EMOJI.finditer(text)]
-        terms = list(self.dictionary.find(text))
-        return [term for term in terms if not any(low < border < high for low, high in wholes for border in term)]
+        inside = {place for low, high in wholes for place in range(low + 1, high)}
+        return [(start, end) for start, end in self.dictionary.find(text) if start not in inside and end not in inside]
 
 
-def join(ends: list[int], ranges: Iterable[Offsets]) -> None:
+def join(ends: list[int], ranges: Iterable[Offsets]) -> list[int]:
     """No cut inside a range; a piece that reaches beyond it (T恤) stays whole."""
-    for start, end in ranges:
-        del ends[bisect_right(ends, start) : bisect_left(ends, end)]
+    inside = {place for start, end in ranges for place in range(start + 1, end)}
+    return [end for end in ends if end not in inside]
 
 
-def force(ends: list[int], ranges: Iterable[Offsets]) -> None:
+def force(ends: list[int], ranges: Iterable[Offsets]) -> list[int]:
     """Make each range exactly one piece: cuts inside it go, cuts at its borders come."""
-    for start, end in ranges:
-        low, high = bisect_left(ends, start), bisect_right(ends, end)
-        ends[low:high] = [start, end] if start else [end]
+    ranges = list(ranges)
+    borders = {border for each in ranges for border in each} - {0}
+    return sorted({*join(ends, ranges), *borders}) if ranges else ends

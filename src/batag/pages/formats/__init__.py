@@ -137,8 +137,8 @@ def detect_format(source: Source) -> str:
     start = text.lstrip()[:1]
     if not start:
         return named or "jsonl"
-    if start in "[{" and (keys := _first_keys(head, array=start == "[")) is not None:
-        return _detect_json(keys, array=start == "[")
+    if start in "[{" and (first := _first_record(head, array=start == "[")) is not None:
+        return _detect_json(first, array=start == "[")
     if named in ("csv", "tsv", "conll", "words", "jsonl") and not (named == "tsv" and not looks_like_table(text)):
         return named
     if source.columns or looks_like_table(text):
@@ -151,19 +151,19 @@ def detect_format(source: Source) -> str:
     raise InputError("is in a format that cannot be told from its content or name", where=source.name, todo=todo)
 
 
-def _detect_json(keys: set[str], *, array: bool) -> str:
+def _detect_json(first: Mapping[str, Any], *, array: bool) -> str:
     """Which tool wrote it, by the keys of the first record."""
-    ours = keys & {"title", "description", "fields"}
+    layout = isinstance(first.get("fields"), Mapping) and all(isinstance(each, list) for each in first["fields"].values())
+    ours = {"title", "description"} & first.keys() or ("fields" in first and not layout)
     if array:
-        tasks = keys & {"annotations", "completions", "data"} or ("label" in keys and "entities" not in keys)
+        tasks = {"annotations", "completions", "data"} & first.keys() or ("label" in first and "entities" not in first)
         return "label-studio" if tasks and not ours else "spans"
-    doccano = keys & {"label", "labels", "entities"} and keys & {"text", "data"}
-    # Our own doccano files say where the fields lie.
-    return "doccano" if doccano and (not ours or ours == {"fields"}) else "jsonl"
+    labels = {"label", "labels", "entities"} & first.keys()
+    return "doccano" if {"text", "data"} & first.keys() and (labels or layout) and not ours else "jsonl"
 
 
-def _first_keys(head: bytes, *, array: bool) -> set[str] | None:
-    """The top-level keys of the first record; None if it does not look like JSON at all."""
+def _first_record(head: bytes, *, array: bool) -> Mapping[str, Any] | None:
+    """The first record, or as much of its keys as can be seen; None if it does not look like JSON at all."""
     import orjson
 
     from batag.pages.formats.array import split_array
@@ -179,9 +179,9 @@ def _first_keys(head: bytes, *, array: bool) -> set[str] | None:
         record = orjson.loads(first or b"{}")
     except orjson.JSONDecodeError:
         # Longer than what was looked at, or bad: the names that stand at its beginning have to do.
-        names = {name.decode(errors="replace") for name in re.findall(rb'"([a-z_]+)"\s*:', first[:20_000])}
-        return names or (None if b'"' not in first[:100] else set())
-    return set(record) if isinstance(record, dict) else set()
+        names = [name.decode(errors="replace") for name in re.findall(rb'"([a-z_]+)"\s*:', first[:20_000])]
+        return dict.fromkeys(names) if names or b'"' in first[:100] else None
+    return record if isinstance(record, dict) else {}
 
 
 def _module(name: str) -> Any:

@@ -26,7 +26,10 @@ def elements(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
             if element is None:
                 limit = f"{settings.max_record_bytes:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
                 source.problems.add("too-long", where, f"the record is longer than {limit}")
-            elif (record := parse_object(source, element, where)) is not None:
+                continue
+            source.check_encoding(element, where)
+            record = parse_object(source, element, where)
+            if record is not None:
                 yield where, number, record
     except (*READ_ERRORS, EOFError) as error:
         source.problems.add("truncated", place(source, number + 1), f"the array cannot be read further ({error})")

@@ -18,6 +18,7 @@ from batag.pages.check import check_tag, settle
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.language import CJK, known_language
 from batag.pages.page import Offsets, Page, Tag
+from batag.pages.record import dump, plain
 from batag.pages.source import Source
 from batag.settings import settings
 
@@ -184,7 +185,8 @@ def _page(block: _Block, layout: _Layout, source: Source, number: int) -> Page |
             text, placed = join_tokens(words, language=language, spaces=layout.spaces if language is None else None)
         fields[name], tokens[name] = text, placed
         tags = [tag for tag in tags if tag.field != name]
-        for first, last, label, broken in spans_of(labels, prefixed=layout.prefixed):
+        spans = spans_of(labels, prefixed=layout.prefixed) if "tags" not in block.said else ()
+        for first, last, label, broken in spans:
             low, high = placed[first][0], placed[last][1]
             tags.append(Tag(name, low, high, label, text[low:high]))
             if broken and layout.begins:

@@ -73,11 +73,12 @@ def _with_tags(page: Page, results: list[Any], source: Source) -> Page:
 def _tags(page: Page, result: Any, source: Source) -> Iterator[Tag]:
     value = result.get("value", result) if isinstance(result, dict) else None
     labels = value.get("labels") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(labels, list) or not labels:
+    name = result.get("to_name", "") if isinstance(result, dict) else None
+    if not isinstance(value, dict) or not isinstance(labels, list) or not labels or not isinstance(name, str):
         source.problems.add("not-a-span", page.source, "an annotation without labels of a piece of text", page=page.id)
         return
-    name, text = result.get("to_name"), value.get("text")
-    field = name if isinstance(name, str) and name in page.fields else next(iter(page.fields))
+    text = value.get("text")
+    field = name if name in page.fields else next(iter(page.fields))
     start, end = (from_utf16(page[field], x) if type(x) is int else None for x in (value.get("start"), value.get("end")))
     if start is None or end is None:
         reason = f"{labels[0]} {value.get('start')}-{value.get('end')} lies outside {field}"
