@@ -41,6 +41,20 @@ def peers(language: str) -> dict[str, Callable[[str], object]]:
     return found
 
 
+def jieba_line(path: Path) -> Callable[[], None]:
+    """Reading and cleaning as we do, jieba where our segmenter would be."""
+    import jieba
+
+    cleaner = Segmentation().cleaner
+
+    def run() -> None:
+        for page in read_pages(path):
+            for text in page.fields.values():
+                list(jieba.tokenize(cleaner(text).text))
+
+    return run
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=4000)
@@ -82,7 +96,10 @@ def measure(language: str, pages: list[Page], path: Path, rounds: int) -> dict[s
 
         return run
 
-    runs: dict[str, Callable[[], None]] = {"batag, whole line": line, "batag, segmenter alone": over_texts(alone.segment)}
+    runs: dict[str, Callable[[], None]] = {"batag, whole line": line}
+    if language == "zh-Hant":
+        runs["the same line with jieba.tokenize"] = jieba_line(path)
+    runs["batag, segmenter alone"] = over_texts(alone.segment)
     runs |= {name: over_texts(function) for name, function in peers(language).items()}
     for run in runs.values():
         run()

@@ -15,7 +15,7 @@ from functools import cache
 
 from batag.errors import UsageError
 from batag.pages.emoji import EMOJI
-from batag.pages.offsets import Cleaned, Edit, apply_edits
+from batag.pages.offsets import Cleaned, Edit
 
 _ENTITY = re.compile(r"&(?:amp;)*(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _ESCAPED_AGAIN = re.compile(r"&(?:amp;)+(?=[#A-Za-z])")
@@ -55,6 +55,7 @@ _PROMO_WORDS = """
 _PROMO_FILLERS = "折 買 送 贈 滿 元 件 买 赠 满 倍 割 円 最大 new hot best time buy get one flash today only up to"
 _ANY_PROMO = sorted(f"{_PROMO_WORDS} {_PROMO_FILLERS}".split(), key=len, reverse=True)
 _FILL = r"[\s\d%!~,.&+*:|\-★☆♪◆■●※]{0,10}+"
+_OPENING = re.compile(r"[【\[(《＼\\]")
 _PROMO = re.compile(
     "|".join(
         f"{left}(?=.{{0,40}}?(?:{'|'.join(_PROMO_WORDS.split())})){_FILL}(?>(?:{'|'.join(_ANY_PROMO)}){_FILL}){{1,8}}+{right}"
@@ -101,7 +102,7 @@ def _markup(text: str) -> list[Edit]:
 
 
 def _urls(text: str) -> list[Edit]:
-    if "://" not in text and "www." not in text.lower():
+    if "://" not in text and "ww." not in text and "WW." not in text:
         return []
     return _spaced(_URL, text)
 
@@ -166,7 +167,12 @@ def _punctuation(text: str) -> list[Edit]:
 
 
 def _promo(text: str) -> list[Edit]:
-    return _spaced(_PROMO, text)
+    edits: list[Edit] = []
+    for opening in _OPENING.finditer(text):
+        match = _PROMO.match(text, opening.start())
+        if match and (not edits or edits[-1][1] <= match.start()):
+            edits.append((match.start(), match.end(), " "))
+    return edits
 
 
 def _emoji(text: str) -> list[Edit]:
@@ -206,16 +212,19 @@ class Cleaner:
             raise UsageError(f"{name!r} is not a cleaning rule", todo=f"{hint}The rules are {', '.join(RULES)}")
         self.rules = tuple(name for name in RULES if name in chosen)
         self._steps = [step for name in self.rules for step in RULES[name][1]]
-        if "controls" in chosen and "width" in chosen:
-            self._steps.insert(self._steps.index(_width) + 1, _bare)
 
     def __call__(self, text: str) -> Cleaned:
         cleaned = Cleaned(text, text)
         for step in self._steps:
             if step is _width:
                 # One character for one: the bulk of all width changes, and no offset moves.
-                cleaned.text = _WIDE.sub(lambda match: _ASCII_OF_WIDE[match[0]], cleaned.text)
+                cleaned.text = _WIDE.sub(_ascii_of_wide, cleaned.text)
             if edits := step(cleaned.text):
-                cleaned.text = apply_edits(cleaned.text, edits)
-                cleaned.steps.append(edits)
+                cleaned.apply(edits)
+                if step is _width and "controls" in self.rules:
+                    cleaned.apply(_bare(cleaned.text))
         return cleaned
+
+
+def _ascii_of_wide(match: re.Match[str]) -> str:
+    return _ASCII_OF_WIDE[match[0]]

@@ -29,6 +29,12 @@ class Cleaned:
     steps: list[Sequence[Edit]] = field(default_factory=list)
     _origins: tuple[Sequence[int], Sequence[int]] | None = None
 
+    def apply(self, edits: Sequence[Edit]) -> None:
+        """One step more."""
+        if edits:
+            self.text = apply_edits(self.text, edits)
+            self.steps.append(edits)
+
     @property
     def origins(self) -> tuple[Sequence[int], Sequence[int]]:
         """For each character of the cleaned text, where its origin starts and ends in the original."""

@@ -42,7 +42,7 @@ class RecordReader:
         fields = self._fields(record, where, page_id)
         if fields is None:
             return None
-        tokens = self._tokens(record.get("tokens"), fields, where, page_id)
+        tokens = self._tokens(record["tokens"], fields, where, page_id) if record.get("tokens") is not None else None
         if not any(map(str.strip, fields.values())):
             self.problems.add("empty-page", where, "no text in any field", page=page_id)
             return None
@@ -90,8 +90,6 @@ class RecordReader:
         return fields
 
     def _tokens(self, value: Any, fields: Mapping[str, str], where: str, page_id: str) -> dict[str, tuple[Offsets, ...]] | None:
-        if value is None:
-            return None
         by_field = value if isinstance(value, Mapping) else {next(iter(fields), ""): value}
         placed: dict[str, tuple[Offsets, ...]] = {}
         for name, tokens in by_field.items():

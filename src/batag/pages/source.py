@@ -70,7 +70,8 @@ class Source:
                     reason = f"the line is longer than {limit:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
                     self.problems.add("too-long", self.where(number), reason)
                     continue
-                self.check_encoding(line, self.where(number))
+                if self.transcoded:
+                    self.check_encoding(line, self.where(number))
                 yield number, line
         except READ_ERRORS as error:
             self.problems.add("truncated", self.where(number + 1), f"the file cannot be read further ({error})")

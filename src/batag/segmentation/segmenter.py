@@ -32,6 +32,7 @@ _MARKED = re.compile(rf"(?:{EMOJI}|{WORD}|\S)[{_MARKS}]+")
 
 _EMOJI = re.compile(EMOJI)
 _KEYCAP = "\u20e3"
+_WHITE = frozenset(chr(code) for code in range(0x3001) if chr(code).isspace())
 
 
 class Segmenter(ABC):
@@ -71,18 +72,21 @@ class Segmenter(ABC):
         ranges = [match.span() for match in self.forced.finditer(text)]
         pieces = dict(zip((0, *ends), ends, strict=False))
         # Mostly the segmenter cut them so by itself: looking first is far cheaper than cutting again.
-        marked = [match.span() for match in _MARKED.finditer(text)] if _MARK.search(text) else []
-        terms = self._terms(text, marked) if self.dictionary else []
-        if any(pieces.get(start) != end for start, end in ranges) or marked or terms:
-            words = {(start, end) for start, end in ranges if text[start].isalnum() and text[end - 1] != _KEYCAP}
-            ends = join(ends, sorted(words))
-            ends = force(ends, [each for each in ranges if each not in words])
-            ends = force(join(ends, marked), terms)
-            pieces = dict(zip((0, *ends), ends, strict=False))
+        if _MARK.search(text) or self.dictionary is not None or not _joined(pieces, text, ranges):
+            pieces = self._forced(text, ends, ranges)
         for start, _ in ranges:
-            if text[start].isspace():
+            if text[start] in _WHITE:
                 pieces.pop(start, None)
         return list(pieces.items())
+
+    def _forced(self, text: str, ends: list[int], ranges: list[Offsets]) -> dict[int, int]:
+        """The pieces with everything that must be one of them."""
+        words = {(start, end) for start, end in ranges if text[start].isalnum() and text[end - 1] != _KEYCAP}
+        marked = [match.span() for match in _MARKED.finditer(text)]
+        ends = join(ends, sorted(words))
+        ends = force(ends, [each for each in ranges if each not in words])
+        ends = force(join(ends, marked), self._terms(text, marked) if self.dictionary else ())
+        return dict(zip((0, *ends), ends, strict=False))
 
     def _terms(self, text: str, marked: list[Offsets]) -> list[Offsets]:
         """Where words of the dictionary stand, but for those that would cut an emoji or take a mark off its letter."""
@@ -90,6 +94,20 @@ class Segmenter(ABC):
         wholes = marked + [match.span() for match in _EMOJI.finditer(text)]
         inside = {place for low, high in wholes for place in range(low + 1, high)}
         return [(start, end) for start, end in self.dictionary.find(text) if start not in inside and end not in inside]
+
+
+def _joined(pieces: dict[int, int], text: str, ranges: list[Offsets]) -> bool:
+    """Join the pieces of each word on the spot; False if something has to be cut anew."""
+    for start, end in ranges:
+        cut = pieces.get(start, 0)
+        if cut == end:
+            continue
+        if not cut or not text[start].isalnum() or text[end - 1] == _KEYCAP:
+            return False
+        while cut < end:
+            cut = pieces.pop(cut)
+        pieces[start] = cut
+    return True
 
 
 def join(ends: list[int], ranges: Iterable[Offsets]) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -19,40 +18,36 @@ STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
 
 def parse_object(source: Source, data: bytes, where: str) -> dict[str, Any] | None:
     """The object; None, with the problem listed, for anything else."""
-
-    def bad(reason: str, kind: str = "bad-json") -> None:
-        source.problems.add(kind, where, reason)
-
-    if data.count(b"[") + data.count(b"{") > _DEEPEST and _depth(data) > _DEEPEST:
-        bad("not JSON that can be read: nested too deep")
+    if (data.count(b"[") > _DEEPEST or data.count(b"{") > _DEEPEST) and _depth(data) > _DEEPEST:
+        source.problems.add("bad-json", where, "not JSON that can be read: nested too deep")
         return None
     try:
         record = orjson.loads(data)
         # Whole numbers over 64 bits come as rounded floats: an id must not be rounded.
-        if isinstance(record, dict) and isinstance(record.get("id"), float):
+        if type(record) is dict and type(record.get("id")) is float:
             record = json.loads(data)
-    except (orjson.JSONDecodeError, ValueError):
-        record = _slowly(source, data, where, bad)
+    except ValueError:
+        record = _slowly(source, data, where)
         if record is None:
             return None
-    if not isinstance(record, dict):
-        bad("JSON, but not an object")
-        return None
-    return record
+    if type(record) is dict:
+        return record
+    source.problems.add("bad-json", where, "JSON, but not an object")
+    return None
 
 
-def _slowly(source: Source, data: bytes, where: str, bad: Callable[..., None]) -> Any:
+def _slowly(source: Source, data: bytes, where: str) -> Any:
     text = source.decode(data, where)
     try:
         record = json.loads(text, strict=False)
     except json.JSONDecodeError as error:
-        bad(f"not JSON: {error.msg} at character {error.pos + 1}")
+        source.problems.add("bad-json", where, f"not JSON: {error.msg} at character {error.pos + 1}")
         return None
     except (ValueError, RecursionError) as error:
-        bad(f"not JSON that can be read: {str(error)[:60]}")
+        source.problems.add("bad-json", where, f"not JSON that can be read: {str(error)[:60]}")
         return None
     if any(character < " " for character in text.replace("\r", "").replace("\n", "")):
-        bad("raw control characters in a JSON string", "control-characters")
+        source.problems.add("control-characters", where, "raw control characters in a JSON string")
     return plain(record) if record is not None else []
 
 

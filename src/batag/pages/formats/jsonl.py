@@ -33,7 +33,5 @@ def objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         if not line.endswith(b"\n") and line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}"):
             source.problems.add("truncated", source.where(number), "the file ends in the middle of a record")
-            continue
-        record = parse_object(source, line, source.where(number))
-        if record is not None:
+        elif (record := parse_object(source, line, source.where(number))) is not None:
             yield number, record
