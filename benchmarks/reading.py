@@ -19,10 +19,10 @@ from batag.segmentation.segmentation import Segmentation
 
 def run(path: Path, answers: multiprocessing.SimpleQueue[dict[str, float]]) -> None:
     segmentation, start, pages, characters, tokens = Segmentation(), time.perf_counter(), 0, 0, 0
-    for page in read_pages(path):
+    for page, fields in segmentation.many(read_pages(path)):
         pages += 1
         characters += page.characters
-        tokens += sum(len(field.tokens) for field in segmentation(page))
+        tokens += sum(len(field.tokens) for field in fields)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     answers.put({"pages": pages, "characters": characters, "tokens": tokens, "seconds": seconds, "peak_megabytes": peak})

@@ -483,14 +483,17 @@ def packed(pack: str, data: bytes) -> bytes:
     return gzip.compress(data, 1) if pack == ".gz" else zstandard.ZstdCompressor(write_checksum=True).compress(data)
 
 
-@pytest.mark.parametrize("pack", [".gz", ".zst"])
-@pytest.mark.parametrize(("count", "kept"), [(20, 0.5), (20, -8), (5_000, 0.5), (5_000, 0.9), (5_000, -8), (5_000, -1)])
+@pytest.mark.parametrize(
+    ("pack", "count", "kept"),
+    [
+        *[(".gz", count, kept) for count, kept in [(20, 0.5), (20, -8), (5_000, 0.5), (5_000, 0.9), (5_000, -8), (5_000, -1)]],
+        *[(".zst", count, kept) for count, kept in [(5_000, 0.5), (5_000, 0.9), (5_000, -8), (5_000, -1)]],
+    ],
+)
 def test_a_truncated_compressed_file_keeps_the_pages_before_its_end(tmp_path: Path, pack: str, count: int, kept: float) -> None:
     data = packed(pack, many(count))
     data = data[: int(len(data) * kept) if kept > 0 else int(kept)]
     expected = recoverable(pack, data)
-    if not expected:
-        pytest.skip("the format gives nothing back of so small a piece")
     found, problems = read_with_problems(written(tmp_path / f"a.jsonl{pack}", data))
     assert problems.counts == {"truncated": 1}
     assert [page.id for page in found] == expected

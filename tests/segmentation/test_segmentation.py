@@ -276,3 +276,13 @@ def test_brought_tokens_are_in_order_and_none_crosses_a_border(data: st.DataObje
         assert done <= start < end <= len(text)
         assert not any(start < border < end for tag in tags for border in (tag.start, tag.end))
         done = end
+
+
+@pytest.mark.parametrize("named", ["auto", "chinese", "japanese", "english", "characters"])
+def test_many_pages_have_the_same_tokens_as_one_by_one(named: str) -> None:
+    texts = [*PRODUCT_STRINGS, *NAUGHTY_STRINGS, "line\nend", "", "跑鞋"]
+    pages = [Page(str(number), {"title": text, "description": text[::-1]}) for number, text in enumerate(texts)]
+    segmentation = Segmentation(named, dictionary=Dictionary(["Air Max", "登山鞋"]))
+    for page, fields in segmentation.many(pages):
+        alone = segmentation(page)
+        assert [(field.name, field.tokens) for field in fields] == [(field.name, field.tokens) for field in alone]

@@ -75,8 +75,8 @@ class Inspection:
     def add(self, pages: Iterable[Page], *, split: str = "train") -> None:
         """Look at the pages of one split (train, dev or test)."""
         facts = self.splits.setdefault(split, SplitFacts())
-        for page in pages:
-            self._count(page, self.segmentation(page), facts, split)
+        for page, fields in self.segmentation.many(pages):
+            self._count(page, fields, facts, split)
             self._compare(page, facts, split)
 
     def _count(self, page: Page, fields: list[TokenizedField], facts: SplitFacts, split: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from html import unescape
+from itertools import islice
 
 from batag.pages.cleaning import DEFAULT_RULES, Cleaner
 from batag.pages.offsets import Cleaned, apply_edits
@@ -14,6 +15,7 @@ from batag.segmentation.detection import detect_language
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmenter import Segmenter
 
+_BATCH = 64
 _unseen = Cleaner(["controls", "width"])
 _without_tags = Cleaner(["html", "urls"])
 _OF_LANGUAGE = {"zh-Hant": "chinese", "zh-Hans": "chinese", "ja": "japanese", "en": "english"}
@@ -55,21 +57,39 @@ class Segmentation:
 
     def __call__(self, page: Page) -> list[TokenizedField]:
         """The page's fields, in order; a page that brings its own tokens keeps them unless a segmenter was named."""
-        given = page.tokens if self.name in ("auto", "given") else None
-        segmenter: Segmenter | None = None
-        fields = []
-        for name, text in page.fields.items():
-            if given is not None and name in given:
-                fields.append(self._given(name, text, given[name]))
-                continue
-            if segmenter is None:
-                segmenter = self._segmenter(self.name if self.name in self._segmenters else _OF_LANGUAGE[language_of(page)])
-            cleaned = self.cleaner(text)
-            tokens = segmenter.segment(cleaned.text)
-            if self.dictionary and cleaned.steps:
-                tokens = list(_without_markup(cleaned, tokens))
-            fields.append(TokenizedField(name, cleaned, tokens))
-        return fields
+        return self._batch([page])[0]
+
+    def many(self, pages: Iterable[Page]) -> Iterator[tuple[Page, list[TokenizedField]]]:
+        """Each page with its fields, the same as one by one but faster."""
+        iterator = iter(pages)
+        while batch := list(islice(iterator, _BATCH)):
+            yield from zip(batch, self._batch(batch), strict=True)
+
+    def _batch(self, pages: list[Page]) -> list[list[TokenizedField]]:
+        results: list[list[TokenizedField]] = []
+        waiting: dict[str, list[TokenizedField]] = {}
+        for page in pages:
+            given = page.tokens if self.name in ("auto", "given") else None
+            fields = []
+            queue: list[TokenizedField] | None = None
+            for name, text in page.fields.items():
+                if given is not None and name in given:
+                    fields.append(self._given(name, text, given[name]))
+                    continue
+                if queue is None:
+                    named = self.name if self.name in self._segmenters else _OF_LANGUAGE[language_of(page)]
+                    queue = waiting.setdefault(named, [])
+                field = TokenizedField(name, self.cleaner(text), [])
+                fields.append(field)
+                queue.append(field)
+            results.append(fields)
+        for name, queue in waiting.items():
+            texts = [field.cleaned.text for field in queue]
+            for field, tokens in zip(queue, self._segmenter(name).segment_many(texts), strict=True):
+                field.tokens = (
+                    list(_without_markup(field.cleaned, tokens)) if self.dictionary and field.cleaned.steps else tokens
+                )
+        return results
 
     def _segmenter(self, name: str) -> Segmenter:
         if name not in self._segmenters:

@@ -18,7 +18,7 @@ from batag.settings import settings
 _LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe0e\ufe0f\ufe20-\ufe2f"
 _JOINED = rf"[{_LETTER}0-9]+(?:(?:['’&\-]|(?<=[0-9])[.,](?=[0-9]))[{_LETTER}0-9]+)*"
-WORD = rf"{_JOINED}(?!\ufe0f?\u20e3)(?:%|\++(?![{_LETTER}0-9])|°[CF]?)?"
+WORD = rf"{_JOINED}(?!(?<=[0-9])\ufe0f?\u20e3)(?:%|\++(?![{_LETTER}0-9])|°[CF]?)?"
 """Latin words and numbers with what belongs to them: ABC-123, L'Oréal, H&M, 1,980, 50ml, 100%, SPF50+."""
 KATAKANA = "[\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f]{2,}"
 
@@ -48,13 +48,29 @@ class Segmenter(ABC):
     def cut(self, text: str) -> list[int]:
         """Where each piece ends; the pieces cover the text."""
 
+    def cut_many(self, texts: list[str]) -> list[list[int]]:
+        """`cut` of each text; a segmenter may do better than one after the other."""
+        return [self.cut(text) for text in texts]
+
     def segment(self, text: str) -> list[Offsets]:
         """The tokens of a text; what lies between two tokens is white space."""
+        return self.segment_many([text])[0]
+
+    def segment_many(self, texts: list[str]) -> list[list[Offsets]]:
+        """The tokens of each text, the same as one by one."""
         limit = settings.segment_chunk_characters
+        ends = iter(self.cut_many([text for text in texts if 0 < len(text) <= limit]))
+        return [
+            self._long(text, limit) if len(text) > limit else self._tokens(text, next(ends)) if text else [] for text in texts
+        ]
+
+    def _long(self, text: str, limit: int) -> list[Offsets]:
+        """The tokens of a text that is cut in chunks."""
         tokens: list[Offsets] = []
         done = 0
         while len(text) - done > limit:
-            chunk = self._tokens(text[done : done + limit])
+            piece = text[done : done + limit]
+            chunk = self._tokens(piece, self.cut(piece))
             # The last quarter is read again with what follows, so that no word is cut where a chunk ends.
             kept = [token for token in chunk if token[1] <= limit - limit // 4]
             if not kept and chunk and chunk[0][0] > 0:
@@ -63,12 +79,10 @@ class Segmenter(ABC):
             kept = kept or chunk
             tokens += [(start + done, end + done) for start, end in kept]
             done += kept[-1][1] if kept else limit
-        return tokens + [(start + done, end + done) for start, end in self._tokens(text[done:])] if done else self._tokens(text)
+        rest = text[done:]
+        return tokens + [(start + done, end + done) for start, end in self._tokens(rest, self.cut(rest))]
 
-    def _tokens(self, text: str) -> list[Offsets]:
-        if not text:
-            return []
-        ends = self.cut(text)
+    def _tokens(self, text: str, ends: list[int]) -> list[Offsets]:
         ranges = [match.span() for match in self.forced.finditer(text)]
         pieces = dict(zip((0, *ends), ends, strict=False))
         # Mostly the segmenter cut them so by itself: looking first is far cheaper than cutting again.
