@@ -28,7 +28,7 @@ LATIN_AND_EMOJI = rf"{_MAY_START}(?:\s+|{EMOJI}|{WORD})"
 LATIN_KATAKANA_AND_EMOJI = rf"{_MAY_START}(?:\s+|{EMOJI}|{WORD}|{KATAKANA})"
 
 _MARK = re.compile(f"[{_MARKS}]")
-_MARKED = re.compile(rf"(?:{EMOJI}|{WORD}|\S)[{_MARKS}]+")
+_MARKED = re.compile(rf"\S[{_MARKS}]+")
 
 _EMOJI = re.compile(EMOJI)
 _KEYCAP = "\u20e3"
