@@ -63,9 +63,8 @@ def show_problems(problems: Problems, path: Path | None) -> None:
     effects = ", ".join(f"{number:,} {effect}" for effect, number in problems.effects().items())
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in problems.counts.most_common())
     rest = f"all in {path}" if path else "--problems FILE lists all" if len(problems) > settings.shown_problems else ""
-    err.print(
-        f"{len(problems):,} problems: {effects} ({kinds}){'; ' + rest if rest else ''}", style="bold yellow", markup=False
-    )
+    found = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
+    err.print(f"{found}: {effects} ({kinds}){'; ' + rest if rest else ''}", style="bold yellow", markup=False)
 
 
 def watched(reader: PageReader, *, doing: str = "reading") -> Iterator[Page]:
