@@ -1,0 +1,56 @@
+"""What a person at a terminal sees: a real pseudo-terminal, not a pretended one."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+BATAG = str(Path(sys.executable).with_name("batag"))
+
+
+def at_a_terminal(*arguments: object) -> str:
+    """All that a command writes to the terminal it runs at."""
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}
+    environment.pop("NO_COLOR", None)
+    with subprocess.Popen(
+        [BATAG, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    ) as process:
+        os.close(theirs)
+        said = b""
+        while True:
+            try:
+                piece = os.read(ours, 1 << 16)
+            except OSError:  # the other side is closed
+                break
+            if not piece:
+                break
+            said += piece
+    os.close(ours)
+    assert process.returncode == 0, said.decode()
+    return said.decode()
+
+
+def test_progress_shows_a_count_and_a_rate(tmp_path: Path) -> None:
+    said = at_a_terminal("sample", "--pages", 20_000, "--out", tmp_path / "pages.jsonl")
+    assert "a second" in said
+    assert "20,000 zh-Hant pages" in said
+    said = at_a_terminal("convert", tmp_path / "pages.jsonl", tmp_path / "again.jsonl.gz")
+    assert "converting" in said
+    assert "a second" in said
+
+
+def test_tokens_are_coloured_at_a_terminal() -> None:
+    said = at_a_terminal("segment", "防水登山鞋 ABC-123")
+    assert "\x1b[" in said
+    assert "登山鞋" in said
+
+
+def test_problems_are_coloured_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"title": "ACME"}\nnothing\n', encoding="utf-8")
+    said = at_a_terminal("inspect", tmp_path / "a.jsonl")
+    assert "1 problem: 1 page skipped (1 bad-json)" in said
+    assert "a.jsonl:2" in said
