@@ -16,6 +16,7 @@ from batag.pages.problems import Problems
 STREAM_FORMATS = {
     "jsonl": ".jsonl",
     "csv": ".csv",
+    "tsv": ".tsv",
     "conll": ".conll",
     "words": ".words",
     "doccano": ".doccano",

@@ -65,3 +65,9 @@ def test_no_file_is_a_room_without_a_name_or_too_long() -> None:
     for path in (ROOT / "src").rglob("*.py"):
         assert path.stem not in {"utils", "util", "common", "core", "helpers", "misc", "base"}
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path
+
+
+def test_every_relative_link_leads_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]:
+        for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+            assert "://" in link or (page.parent / link).exists(), f"{page}: {link}"

@@ -117,3 +117,27 @@ def test_a_file_without_a_readable_page_is_an_error(batag, tmp_path: Path) -> No
     assert done.returncode == 1
     assert "bad.jsonl:1" in done.stderr
     assert "no page could be read" in done.stderr
+
+
+def test_split_refuses_what_can_be_read_only_once(batag, tmp_path: Path) -> None:
+    done = batag("split", "-", "--out", tmp_path, stdin='{"title": "a"}\n')
+    assert (done.returncode, "only once" in done.stderr) == (2, True)
+
+
+def test_split_says_when_a_part_stays_empty(batag, tmp_path: Path) -> None:
+    line = '{"title": "the very same text on every page of the shop, only number %d differs"}\n'
+    (tmp_path / "p.jsonl").write_text("".join(line % number for number in range(10)), encoding="utf-8")
+    facts = json.loads(batag("split", tmp_path / "p.jsonl", "--out", tmp_path / "s", "--json").stdout)
+    assert "dev and test got no page" in facts["warning"]
+
+
+def test_a_convert_without_a_page_replaces_nothing(batag, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
+    (tmp_path / "good.jsonl").write_text("keep", encoding="utf-8")
+    done = batag("convert", tmp_path / "empty.jsonl", tmp_path / "good.jsonl")
+    assert (done.returncode, (tmp_path / "good.jsonl").read_text(encoding="utf-8")) == (1, "keep")
+
+
+def test_segment_takes_a_mistyped_file_for_a_mistake_and_not_for_text(batag) -> None:
+    done = batag("segment", "pgaes.jsonl")
+    assert (done.returncode, "pgaes.jsonl" in done.stderr) == (1, True)

@@ -363,7 +363,7 @@ CONTENTS: dict[str, tuple[str, str]] = {
     "jsonl": ("jsonl", '{"title": "ACME 跑鞋", "tags": [{"start": 0, "end": 4, "label": "brand"}]}\n{"title": "b"}\n'),
     "csv": ("csv", "id,title\n1,ACME\n2,b\n"),
     "semicolons": ("csv", "id;title\n1;ACME\n2;b\n"),
-    "tsv": ("csv", "id\ttitle\n1\tACME\n2\tb\n"),
+    "tsv": ("tsv", "id\ttitle\n1\tACME\n2\tb\n"),
     "conll": ("conll", "ACME B-brand\nmakes O\nshoes B-goods\n\nOld O\nboots B-goods\n"),
     "docstart": ("conll", "-DOCSTART- -X- O O\n\nEU NNP I-NP I-ORG\nrejects VBZ I-VP O\n\nPeter NNP I-NP I-PER\n"),
     "words": ("words", COLUMN_LINES),

@@ -29,25 +29,23 @@ def convert(
     as_json: options.Json = False,
 ) -> None:
     """Read pages in one format and write them in another; ids, text and tags stay."""
-    from batag.cli.saving import save, target_format
+    from batag.cli.saving import save
     from batag.cli.terminal import collected_problems, console, print_json, watched
-    from batag.errors import InputError, UsageError
-    from batag.pages.formats import read_pages
+    from batag.errors import UsageError
+    from batag.pages.formats import format_to_write, read_pages
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.segmentation import Segmentation
 
-    written = target_format(target, to)
+    written = format_to_write(target, to)
     if bom and written != "csv":
         raise UsageError("--bom is for CSV", todo="Write to a .csv file or leave it out")
     cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
     with collected_problems(strict=strict, path=problems) as found:
         reader = read_pages(source, **options.of_input(format, columns, language, encoding), problems=found)
         extra = {"bom": True} if bom else {}
-        count = save(watched(reader, doing="converting"), target, format=written, segmentation=cutter, **extra)
+        count = save(watched(reader, doing="converting"), target, source=source, format=written, segmentation=cutter, **extra)
     if as_json and target != "-":
         facts = {"in": source, "from": reader.format, "out": target, "to": written, "pages": count}
         print_json(facts | {"problems": dict(found.counts)})
     elif target != "-":
         console(error=True).print(f"{count:,} pages from {source} ({reader.format}) to {target} ({written})", markup=False)
-    if not count:
-        raise InputError("no page could be read", where=source, todo="See the problems above")

@@ -21,14 +21,15 @@ def sample(
     as_json: options.Json = False,
 ) -> None:
     """Write labelled pages of a made-up catalogue: five shops, three languages."""
-    from batag.cli.saving import save, target_format
+    from batag.cli.saving import save
     from batag.cli.terminal import console, print_json, progress
+    from batag.pages.formats import format_to_write
     from batag.pages.sample import sample_pages
     from batag.segmentation.segmentation import Segmentation
 
-    format = target_format(out, to)
-    made = progress(sample_pages(language, pages=pages, split=split, seed=seed), doing=f"writing {out}", total=pages)
-    count = save(made, out, format=format, segmentation=Segmentation())
+    format = format_to_write(out, to)
+    made = progress(sample_pages(language, pages=pages, split=split, seed=seed), doing="writing", total=pages)
+    count = save(made, out, source="sample", format=format, segmentation=Segmentation())
     if as_json and out != "-":
         print_json({"out": out, "format": format, "pages": count, "language": language, "split": split, "seed": seed})
     elif out != "-":

@@ -33,8 +33,8 @@ def segment(
     from pathlib import Path
 
     from batag.cli.terminal import collected_problems, console
-    from batag.errors import UsageError
-    from batag.pages.formats import read_pages
+    from batag.errors import InputError, UsageError
+    from batag.pages.formats import format_of_name, read_pages
     from batag.pages.language import LANGUAGES, known_language
     from batag.pages.page import Page
     from batag.pages.problems import Problems
@@ -55,6 +55,8 @@ def segment(
         for number, text in enumerate(texts or [], 1):
             if len(text) < 4096 and "\0" not in text and Path(text).is_file():
                 yield from read_pages(text, **options.of_input(format, columns, language, encoding), problems=found)
+            elif format_of_name(text) is not None and not any(map(str.isspace, text)):
+                raise InputError("cannot be opened (No such file or directory)", where=text, todo="Check the name")
             else:
                 yield Page(str(number), {"text": text}, language=known)
 

@@ -29,7 +29,7 @@ def split(
     from contextlib import ExitStack
 
     from batag.cli.terminal import collected_problems, console, print_json, watched
-    from batag.errors import InputError
+    from batag.errors import InputError, UsageError
     from batag.pages.file import open_output
     from batag.pages.formats import read_pages, write_stream
     from batag.pages.page import Page
@@ -37,6 +37,9 @@ def split(
     from batag.pages.splitting import SPLITS, assign_splits, parse_shares
 
     parts = parse_shares(shares)
+    for path in pages:
+        if (path.exists() and not path.is_file() and not path.is_dir()) or str(path) == "-":
+            raise UsageError(f"{path} can be read only once, and split reads twice", todo="Save it to a file first")
     said_of_input = options.of_input(format, columns, language, encoding)
 
     def read(found: Problems, doing: str) -> Iterator[Page]:
@@ -57,11 +60,22 @@ def split(
         "seed": seed,
         "files": [str(path) for path in pages],
     }
+    empty = [name for name, share in zip(SPLITS, parts, strict=True) if share and not assignment.counts[name]]
+    warning = (
+        f"{' and '.join(empty)} got no page: the pages are too few or too much alike (twins stay together)" if empty else ""
+    )
+    facts["warning"] = warning
+    if out.exists() and not out.is_dir():
+        raise InputError("is a file", where=str(out), todo="Name a folder")
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:
         streams = {name: files.enter_context(open_output(out / f"{name}.jsonl")) for name in SPLITS}
-        for page, name in zip(read(Problems(), "writing"), assignment.splits, strict=True):
+        written = 0
+        for page, name in zip(read(Problems(), "writing"), assignment.splits, strict=False):
             write_stream([page], streams[name], format="jsonl")
+            written += 1
+        if written != len(assignment.splits):
+            raise InputError("changed while it was read", where=", ".join(map(str, pages)), todo="Split it again")
         files.enter_context(open_output(out / "split.json")).write(json.dumps(facts, ensure_ascii=False, indent=2).encode())
     if as_json:
         print_json(facts)
@@ -74,3 +88,5 @@ def split(
     console().print(table)
     note = f"{assignment.grouped:,} pages have a twin (the same or nearly the same text): twins stay in one split"
     console().print(note, markup=False)
+    if warning:
+        console().print(warning, style="bold yellow", markup=False)

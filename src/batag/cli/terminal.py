@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from batag.errors import BatagError
 from batag.settings import settings
 
 if TYPE_CHECKING:
@@ -39,18 +41,20 @@ def collected_problems(*, strict: bool, path: Path | None) -> Iterator[Problems]
     from batag.pages.file import open_output
     from batag.pages.problems import Problems
 
-    if path is None:
-        problems = Problems(strict=strict)
-        yield problems
-    else:
-        import io
-
-        with open_output(path) as stream:
-            log = io.TextIOWrapper(stream, "utf-8", write_through=True)
-            problems = Problems(strict=strict, log=log)
+    problems = Problems(strict=strict)
+    stopped: BatagError | None = None
+    with nullcontext() if path is None else open_output(path) as stream:
+        log = None if stream is None else io.TextIOWrapper(stream, "utf-8", write_through=True)
+        problems.log = log
+        try:
             yield problems
+        except BatagError as error:  # what was found until then is shown and written all the same
+            stopped = error
+        if log is not None:
             log.detach()
     show_problems(problems, path)
+    if stopped is not None:
+        raise stopped
 
 
 def show_problems(problems: Problems, path: Path | None) -> None:
@@ -69,7 +73,7 @@ def show_problems(problems: Problems, path: Path | None) -> None:
 
 def watched(reader: PageReader, *, doing: str = "reading") -> Iterator[Page]:
     """The pages of an input, with a bar of how far it is read when somebody watches."""
-    yield from progress(reader, doing=f"{doing} {reader.source.name}", share=reader.source.share_read)
+    yield from progress(reader, doing=f"{doing} {Path(reader.source.name).name}", share=reader.source.share_read)
 
 
 def progress(items: Iterable[Any], *, doing: str, total: int | None = None, share: Any = None) -> Iterator[Any]:

@@ -55,9 +55,10 @@ def settle(
 
 def from_utf16(text: str, offset: int) -> int | None:
     """The code-point offset of a UTF-16 offset, or None if it lies outside or inside a character."""
-    units = 0
-    for place, character in enumerate(text):
-        if units == offset:
-            return place
-        units += 2 if character > "\uffff" else 1
-    return len(text) if units == offset else None
+    units = text.encode("utf-16-le", "surrogatepass")
+    if not 0 <= 2 * offset <= len(units):
+        return None
+    try:
+        return len(units[: 2 * offset].decode("utf-16-le"))
+    except UnicodeDecodeError:
+        return None

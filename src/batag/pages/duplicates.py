@@ -19,6 +19,7 @@ from batag.pages.page import Page
 NEAR = 0.7
 _ROWS, _BANDS = 4, 32
 _MOST_COMPARED = 500
+_CHUNK = 4096
 _NOISE = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
 _clean = Cleaner()
@@ -49,9 +50,11 @@ def signature(text: str) -> NDArray[np.uint32]:
     if not len(grams):
         return np.zeros(_ROWS * _BANDS, np.uint32)
     factors, shifts = _permutations()
-    mixed: NDArray[np.uint64] = (grams[:, None] * factors + shifts) >> np.uint64(32)
-    least: NDArray[np.uint32] = mixed.min(axis=0).astype(np.uint32)
-    return least
+    least = np.full(len(factors), np.uint64(2**32 - 1))
+    for start in range(0, len(grams), _CHUNK):
+        mixed: NDArray[np.uint64] = (grams[start : start + _CHUNK, None] * factors + shifts) >> np.uint64(32)
+        least = np.minimum(least, mixed.min(axis=0))
+    return least.astype(np.uint32)
 
 
 class Groups:

@@ -22,7 +22,7 @@ def label_pairs(value: Any) -> list[tuple[str, str]] | None:
             return [] if not value.strip() else None
         ends = [match.start() for match in matches[1:]] + [len(value)]
         pairs = [(match[1], value[match.end() : end].strip()) for match, end in zip(matches, ends, strict=True)]
-        return [(label, text.rstrip(";；| \n")) for label, text in pairs]
+        return [(label, text) for label, value in pairs if (text := value.rstrip(";；| \n"))]
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         lists = [label_pairs(item) for item in value]
         return None if any(pairs is None for pairs in lists) else [pair for pairs in lists for pair in pairs or ()]
@@ -32,7 +32,8 @@ def label_pairs(value: Any) -> list[tuple[str, str]] | None:
             for text in texts if isinstance(texts, list) else [] if texts is None else [texts]:
                 if not isinstance(text, str):
                     return None
-                pairs.append((str(label), text.strip()))
+                if text.strip():
+                    pairs.append((str(label), text.strip()))
         return pairs
     return None
 

@@ -15,12 +15,15 @@ SKIPPED_PAGE, SKIPPED_TAG, REPAIRED, NOTED = "page skipped", "tag skipped", "rep
 KINDS = {
     "bad-json": (SKIPPED_PAGE, "the line is not JSON, or not a JSON object"),
     "bad-row": (SKIPPED_PAGE, "a row of a table has too many cells or a quote that does not close"),
-    "bad-field": (SKIPPED_PAGE, "a field, the tokens or the tags are of a type that cannot be read"),
+    "bad-field": (SKIPPED_PAGE, "a field is of a type that cannot be read as text"),
     "bad-line": (SKIPPED_PAGE, "a line of a column file has no label; its page is left out"),
     "empty-page": (SKIPPED_PAGE, "no field has any text"),
     "too-long": (SKIPPED_PAGE, "the record or the page is over the limit of the settings"),
     "truncated": (SKIPPED_PAGE, "the file ends in the middle of a record, or cannot be read further"),
-    "bad-tag": (SKIPPED_TAG, "a tag lacks a whole-number start and end, a label or a field of the page"),
+    "bad-tag": (
+        SKIPPED_TAG,
+        "a tag lacks whole offsets, a label or a field; a page none of whose tags can be used counts as not labelled",
+    ),
     "out-of-range": (SKIPPED_TAG, "a tag is empty or reaches over the end of its field"),
     "text-mismatch": (SKIPPED_TAG, "the text that a tag gives is not what stands at its offsets"),
     "overlap": (SKIPPED_TAG, "two tags overlap; the longer one is kept, of equals the first"),
@@ -35,7 +38,10 @@ KINDS = {
     "offset-units": (REPAIRED, "offsets were UTF-16 units; they were turned into code points"),
     "broken-sequence": (REPAIRED, "I- without its B-: read as the start of a tag"),
     "number-as-text": (REPAIRED, "a number where text was expected; its digits are the text"),
-    "split-token": (REPAIRED, "given tokens that do not follow the text; the page is segmented instead"),
+    "split-token": (
+        REPAIRED,
+        "given tokens that do not follow the text: JSON is segmented instead, a column file's tokens are joined",
+    ),
 }
 """Every kind of problem: what happens then, and what it means (docs/formats.md lists the same)."""
 
@@ -66,6 +72,8 @@ class Problems:
         self.log = log
         self.counts: Counter[str] = Counter()
         self.listed: list[Problem] = []
+        self.ids: set[int] = set()
+        """Hashes of the ids seen so far, over all inputs of a job."""
 
     def __len__(self) -> int:
         return self.counts.total()

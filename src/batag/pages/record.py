@@ -44,24 +44,35 @@ class RecordReader:
             return None
         tokens = self._tokens(record["tokens"], fields, where, page_id) if record.get("tokens") is not None else None
         if not any(map(str.strip, fields.values())):
-            self.problems.add("empty-page", where, "no text in any field", page=page_id)
+            keys = ", ".join(map(str, record)) or "nothing"
+            reason = f"no text in any field; the record has {keys[:100]} (map one with --columns title=NAME)"
+            self.problems.add("empty-page", where, reason, page=page_id)
             return None
         if sum(map(len, fields.values())) > settings.max_page_characters:
             limit = f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
             reason = f"the page has more than {limit}"
             self.problems.add("too-long", where, reason, page=page_id)
             return None
-        given = record["tags"] if record.get("tags") is not None else record.get("labels")
-        tags = () if given is None else self._tags(given, fields, where, page_id)
+        used = "tags" if record.get("tags") is not None else "labels"
+        given = record.get(used)
+        tags = None if given is None else self._tags(given, fields, where, page_id)
+        language = self._language(record.get("language"), where, page_id)
         extra = {key: value for key, value in record.items() if key not in KNOWN_KEYS and key not in fields}
+        # What could not be used is kept as it came.
+        if given is not None and tags is None:
+            extra[used] = given
+        if used == "tags" and record.get("labels") is not None:
+            extra["labels"] = record["labels"]
+        if language is None and record.get("language"):
+            extra["language"] = record["language"]
         shop = record.get("shop")
         return Page(
             id=page_id,
             fields=fields,
-            language=self._language(record.get("language"), where, page_id),
+            language=language,
             shop=None if shop is None or shop == "" else without_surrogates(str(shop)),
-            tags=tags,
-            labelled=given is not None,
+            tags=tags or (),
+            labelled=tags is not None,
             tokens=tokens,
             extra=extra,
             source=where,
@@ -107,12 +118,14 @@ class RecordReader:
             self.problems.add("unknown-language", where, f"language {value!r} is not one of ours", page=page_id)
         return language
 
-    def _tags(self, given: Any, fields: Mapping[str, str], where: str, page_id: str) -> tuple[Tag, ...]:
+    def _tags(self, given: Any, fields: Mapping[str, str], where: str, page_id: str) -> tuple[Tag, ...] | None:
+        """The tags of a page; None if nothing of what was given can be used, so that the page does not count as labelled."""
         if (pairs := label_pairs(given)) is not None:
             return self._found(pairs, fields, where, page_id)
         if not isinstance(given, list):
-            self.problems.add("bad-tag", where, f"tags are {_kind(given)}, not a list", page=page_id)
-            return ()
+            reason = f"tags are {_kind(given)} ({str(given)[:40]!r}), not a list; as text write brand=ACME;goods=shoes"
+            self.problems.add("bad-tag", where, reason, page=page_id)
+            return None
         tags = []
         for item in given:
             if type(item) is not dict and isinstance(item, Sequence) and len(item) == 3:
@@ -120,6 +133,8 @@ class RecordReader:
             tag = self._tag(item, fields, where, page_id)
             if tag is not None:
                 tags.append(tag)
+        if given and not tags:
+            return None
         return settle(tags, fields, where=where, page_id=page_id, problems=self.problems)
 
     def _tag(self, item: Any, fields: Mapping[str, str], where: str, page_id: str) -> Tag | None:
@@ -140,8 +155,8 @@ class RecordReader:
             end,
             label,
             "" if text is None else str(text),
-            float(score) if isinstance(score, (int, float)) else None,
-            normal,
+            float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
+            normal if isinstance(normal, str) else None,
         )
         return check_tag(tag, fields[field], where=where, page_id=page_id, problems=self.problems)
 

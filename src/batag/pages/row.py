@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -10,6 +11,7 @@ import orjson
 from batag.pages.page import Page
 from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, dump, tag_record, to_record
 
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "more")
 """`tags` is a JSON list; `more` a JSON object of everything else (other fields, tokens, extra columns), often empty."""
 
@@ -27,11 +29,21 @@ def to_cells(page: Page) -> dict[str, str]:
     return cells
 
 
-def from_cells(cells: Mapping[str, Any], *, unescape: Callable[[str], str] = str) -> dict[str, Any]:
+def escape(cell: str) -> str:
+    """A cell that a spreadsheet will not run as a formula."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unescape(cell: str) -> str:
+    """The cell as it was before `escape`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def from_cells(cells: Mapping[str, Any], *, escaped: bool = True) -> dict[str, Any]:
     """The record of a row. Only rows of our own making (a JSON `tags` or `more`) are unescaped: others stay as they are."""
     record = dict(cells)
     tags, more = _loads(record.get("tags"), b"["), _loads(record.get("more"), b"{")
-    if isinstance(tags, list) or isinstance(more, dict):
+    if escaped and (isinstance(tags, list) or isinstance(more, dict)):
         record = {key: unescape(value) if isinstance(value, str) else value for key, value in record.items()}
     if isinstance(tags, list):
         record["tags"] = tags

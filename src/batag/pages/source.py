@@ -5,10 +5,13 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
 from batag.errors import InputError, UsageError
@@ -29,23 +32,29 @@ class Source:
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
     transcoded: bool = False
+    packed: bool = False
 
-    @property
-    def path(self) -> Path:
-        """The file itself, for formats that need to jump about in it."""
-        if self.name == "-":
-            raise InputError("this format cannot be read from standard input", todo="Save it to a file first")
-        return Path(self.name)
+    def seekable(self) -> BinaryIO:
+        """The file for formats that jump about in it; what is compressed or comes through a pipe is put on the disk first."""
+        if not self.packed and self.raw.seekable():
+            self.raw.seek(0)
+            return self.raw
+        spooled = cast(BinaryIO, TemporaryFile())  # noqa: SIM115
+        copyfileobj(self.stream, spooled)
+        spooled.seek(0)
+        self.raw.close()
+        self.raw = spooled
+        return spooled
 
     def share_read(self) -> float | None:
         """How much of the file was read so far (0 to 1), if that can be told."""
-        if self.name == "-" or not (size := os.fstat(self.raw.fileno()).st_size):
+        if self.name == "-" or self.raw.closed or not (size := os.fstat(self.raw.fileno()).st_size):
             return None
         return min(self.raw.tell() / size, 1.0)
 
     def close(self) -> None:
         """Let go of the file (not of standard input)."""
-        if self.name != "-":
+        if self.raw is not sys.stdin.buffer:
             self.raw.close()
 
     def where(self, number: int) -> str:
@@ -102,18 +111,30 @@ def open_source(path: Path | str, *, problems: Problems, encoding: str | None = 
         raise InputError("is a folder", where=name, todo="Name the files in it")
     file = open_file(path)
     try:
-        head, stream, transcoded = _settled(decompressed(file), name, encoding)
+        plain = decompressed(file)
+        head, stream, transcoded = _settled(plain, name, encoding)
     except BaseException:
         if name != "-":
             file.close()
         raise
-    return Source(name=name, head=head, stream=stream, raw=file, problems=problems, transcoded=transcoded, **said)
+    return Source(
+        name=name,
+        head=head,
+        stream=stream,
+        raw=file,
+        problems=problems,
+        transcoded=transcoded,
+        packed=plain is not file,
+        **said,
+    )
 
 
 def _settled(raw: BinaryIO, name: str, encoding: str | None) -> tuple[bytes, BinaryIO, bool]:
     """The head and the whole as UTF-8 without a byte-order mark."""
     head = _read_up_to(raw, settings.sniff_bytes, name)
     stream: BinaryIO = cast(BinaryIO, io.BufferedReader(_Replayed(head, raw), 1 << 18))
+    if head.startswith(b"\xd0\xcf\x11\xe0"):
+        raise InputError("is an old Excel workbook (.xls)", where=name, todo="Save it as .xlsx or CSV")
     if encoding is not None:
         encoding = _known_encoding(encoding, head)
     elif head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

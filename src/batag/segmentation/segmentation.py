@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from html import unescape
@@ -121,10 +122,9 @@ def bring_tokens(page: Page, segmentation: Segmentation) -> Page:
         done = 0
         for start, end in field.origins:
             start = max(start, done)
-            for border in borders:
-                if start < border < end:
-                    pieces.append((start, border))
-                    start = border
+            for border in borders[bisect_right(borders, start) : bisect_left(borders, end)]:
+                pieces.append((start, border))
+                start = border
             if start < end:
                 pieces.append((start, end))
             done = max(done, end)

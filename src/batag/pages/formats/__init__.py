@@ -34,7 +34,7 @@ class Format:
 FORMATS = {
     "jsonl": Format("jsonl", (".jsonl", ".ndjson")),
     "csv": Format("delimited", (".csv",)),
-    "tsv": Format("delimited", (".tsv",), writes=False, reading=(("mark", "\t"),)),
+    "tsv": Format("delimited", (".tsv",), reading=(("mark", "\t"),), writing=(("mark", "\t"),)),
     "parquet": Format("parquet", (".parquet", ".pq")),
     "xlsx": Format("xlsx", (".xlsx", ".xlsm"), writes=False),
     "conll": Format("columns", (".conll", ".bio", ".iob")),
@@ -90,14 +90,20 @@ def read_pages(
 
 def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None = None, **options: Any) -> None:
     """Write pages to a file that appears only when complete; the format is told by its name if not given."""
-    name = check_format(format) if format is not None else format_of_name(path)
-    if name is None or not FORMATS[name].writes:
-        writable = ", ".join(name for name, each in FORMATS.items() if each.writes)
-        raise UsageError(f"cannot tell a format to write for {path}", todo=f"Say --to with one of {writable}")
-    if name == "parquet" and Path(path).suffix in (".gz", ".zst"):
-        raise UsageError(f"{path} would be compressed twice", todo="Parquet is compressed inside: name it .parquet")
+    name = format_to_write(path, format)
     with open_output(path) as stream:
         write_stream(pages, stream, format=name, **options)
+
+
+def format_to_write(path: Path | str, said: str | None) -> str:
+    """The format to write: as said, or by the file's name; JSON lines on standard output."""
+    name = check_format(said) if said else "jsonl" if str(path) == "-" else format_of_name(path)
+    if name is None or not FORMATS[name].writes:
+        writable = ", ".join(each for each, format in FORMATS.items() if format.writes)
+        raise UsageError(f"cannot tell which format to write to {path}", todo=f"Say --to with one of {writable}")
+    if name == "parquet" and Path(path).suffix in (".gz", ".zst"):
+        raise UsageError(f"{path} would be compressed twice", todo="Parquet is compressed inside: name it .parquet")
+    return name
 
 
 def write_stream(pages: Iterable[Page], stream: BinaryIO, *, format: str, **options: Any) -> None:
@@ -125,7 +131,7 @@ def format_of_name(path: Path | str) -> str | None:
 def detect_format(source: Source) -> str:
     """The format of a file by its content, then by its name."""
     from batag.pages.formats.columns import looks_like_columns
-    from batag.pages.formats.delimited import looks_like_table
+    from batag.pages.formats.delimited import looks_like_table, separator
 
     head = source.head
     named = format_of_name(source.name)
@@ -142,7 +148,7 @@ def detect_format(source: Source) -> str:
     if named in ("csv", "tsv", "conll", "words", "jsonl") and not (named == "tsv" and not looks_like_table(text)):
         return named
     if source.columns or looks_like_table(text):
-        return "csv"
+        return "tsv" if separator(text) == "\t" else "csv"
     if looks_like_columns(text):
         return "words" if "\t" in text else "conll"
     if named is not None:
@@ -156,8 +162,10 @@ def _detect_json(first: Mapping[str, Any], *, array: bool) -> str:
     layout = isinstance(first.get("fields"), Mapping) and all(isinstance(each, list) for each in first["fields"].values())
     ours = {"title", "description"} & first.keys() or ("fields" in first and not layout)
     if array:
-        tasks = {"annotations", "completions", "data"} & first.keys() or ("label" in first and "entities" not in first)
-        return "label-studio" if tasks and not ours else "spans"
+        from batag.pages.formats.label_studio import is_result
+
+        tasks = {"annotations", "completions", "data"} & first.keys() and not ours
+        return "label-studio" if tasks or any(map(is_result, first.values())) else "spans"
     labels = {"label", "labels", "entities"} & first.keys()
     return "doccano" if {"text", "data"} & first.keys() and (labels or layout) and not ours else "jsonl"
 
@@ -190,15 +198,13 @@ def _module(name: str) -> Any:
 
 def _unique(pages: Iterator[Page], problems: Problems) -> Iterator[Page]:
     """The same pages; an id that stood before is noted (by its hash, so that memory stays small)."""
-    seen: set[int] = set()
-    full = False
+    seen = problems.ids
     for page in pages:
         key = hash(page.id)
         if key in seen:
             problems.add("duplicate-id", page.source, f"the id {page.id!r} stood on an earlier page", page=page.id)
         elif len(seen) < settings.remembered_ids:
             seen.add(key)
-        elif not full:
-            full = True
+        elif "ids-not-remembered" not in problems.counts:
             problems.add("ids-not-remembered", page.source, f"only the first {len(seen):,} ids are looked at for duplicates")
         yield page

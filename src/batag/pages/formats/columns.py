@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -137,7 +138,8 @@ def _blocks(source: Source, layout: _Layout) -> Iterator[_Block]:
 def _token(block: _Block, line: str, layout: _Layout, source: Source, number: int) -> None:
     cells = layout.cut(line)
     block.characters += len(cells[0])
-    if len(cells) != layout.columns or not cells[0] or not cells[-1].strip():
+    more_columns = layout.mark == " " and " " in cells[0].strip(" ")
+    if len(cells) != layout.columns or not cells[0] or not cells[-1].strip() or more_columns:
         reason = f"no token and label in {line[:40]!r} ({layout.columns} columns expected)"
         source.problems.add("bad-line", source.where(number), reason)
         block.bad = True
@@ -269,11 +271,13 @@ def _lines(page: Page, *, flat: bool) -> Iterator[str]:
 def _labelled(page: Page, name: str, *, flat: bool) -> Iterator[tuple[int, int, str]]:
     """The tokens of a field that a line can hold, each with its label."""
     tags = [tag for tag in page.tags if tag.field == name]
+    starts = [tag.start for tag in tags]
     for token in (page.tokens or {}).get(name, ()):
         for match in _WRITABLE.finditer(page[name], *token):
             start, end = match.span()
-            tag = next((tag for tag in tags if tag.start <= start and end <= tag.end), None)
-            if tag is None:
+            near = bisect_right(starts, start) - 1
+            tag = tags[near] if near >= 0 else None
+            if tag is None or end > tag.end:
                 yield start, end, "none" if flat else "O"
             else:
                 yield start, end, tag.label if flat else f"{'B' if start == tag.start else 'I'}-{tag.label}"

@@ -5,18 +5,16 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from batag.errors import InputError
 from batag.pages.page import Page
 from batag.pages.record import KNOWN_KEYS, RecordReader
-from batag.pages.row import COLUMNS, from_cells, to_cells
+from batag.pages.row import COLUMNS, escape, from_cells, to_cells
 from batag.pages.source import Source
 from batag.settings import settings
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _MOST_LINES = 5_000
 
 
@@ -25,30 +23,34 @@ def read(source: Source, *, mark: str | None = None) -> Iterator[Page]:
     csv.field_size_limit(settings.max_record_bytes)
     rows = _rows(source, mark or separator(source.head.decode(errors="replace")))
     _, header = next(rows, (1, []))
+    if header and header[0] == "sep=":  # Excel's own way to say the separator
+        _, header = next(rows, (1, []))
     names = column_names(header, source)
     reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
     for number, (line, cells) in enumerate(rows, 1):
         if not any(cells):
             continue
+        while len(cells) > len(names) and not cells[-1]:
+            cells.pop()
         if len(cells) > len(names):
             reason = f"{len(cells)} cells under {len(names)} column names (a separator inside a text needs quotes)"
             source.problems.add("bad-row", source.where(line), reason)
             continue
-        record = from_cells(dict(zip(names, cells, strict=False)), unescape=_unescape)
+        record = from_cells(dict(zip(names, cells, strict=False)))
         page = reader.page(record, where=source.where(line), number=number)
         if page is not None:
             yield page
 
 
-def write(pages: Iterable[Page], stream: BinaryIO, *, bom: bool = False) -> None:
-    """CSV as RFC 4180 has it; a cell that a spreadsheet would run as a formula gets an apostrophe in front."""
+def write(pages: Iterable[Page], stream: BinaryIO, *, bom: bool = False, mark: str = ",") -> None:
+    """CSV as RFC 4180 has it (TSV with a tab as mark); a cell that a spreadsheet would run gets an apostrophe in front."""
     if bom:
         stream.write(codecs.BOM_UTF8)
     buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\r\n")
+    writer = csv.writer(buffer, delimiter=mark, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for page in pages:
-        writer.writerow(_escape(cell) for cell in to_cells(page).values())
+        writer.writerow(escape(cell) for cell in to_cells(page).values())
         stream.write(buffer.getvalue().encode())
         buffer.seek(0)
         buffer.truncate()
@@ -58,6 +60,8 @@ def write(pages: Iterable[Page], stream: BinaryIO, *, bom: bool = False) -> None
 def separator(head: str) -> str:
     """The separator that the first line uses most; comma if none."""
     first = head.split("\n", 1)[0]
+    if first.startswith("sep=") and len(first) > 4:
+        return first[4]
     return max(",\t;|", key=first.count)
 
 
@@ -74,7 +78,12 @@ def column_names(header: list[Any], source: Source) -> list[str]:
         todo = f"Map one with --columns title=NAME; the columns are {', '.join(filter(None, names)) or 'none'}"
         raise InputError("has no column title or description", where=source.name, todo=todo)
     mapped = set(source.columns.values())
-    return [name if name in mapped or name.lower() not in {*COLUMNS, *KNOWN_KEYS} else name.lower() for name in names]
+    known = [name if name in mapped or name.lower() not in {*COLUMNS, *KNOWN_KEYS} else name.lower() for name in names]
+    for name in {*KNOWN_KEYS, *mapped}:
+        if known.count(name) > 1 and name not in source.columns:
+            raise InputError(f"has the column {name} more than once", where=source.name, todo="Rename all but one")
+    firsts = {name: place for place, name in reversed(list(enumerate(known))) if name}
+    return [name if firsts.get(name) == place else f"{name or 'column'}_{place + 1}" for place, name in enumerate(known)]
 
 
 def _rows(source: Source, mark: str) -> Iterator[tuple[int, list[str]]]:
@@ -115,14 +124,6 @@ def _until_quote(waiting: list[tuple[int, str]], lines: Iterator[tuple[int, str]
         if '"' in line[1] or len(taken) > _MOST_LINES:
             break
     return taken
-
-
-def _escape(cell: str) -> str:
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def _unescape(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def looks_like_table(head: str) -> bool:

@@ -32,8 +32,8 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
 
 
 def _page(data: dict[str, Any], task: Mapping[str, Any], source: Source, *, where: str, number: int) -> Page | None:
-    own = {"tags", "labels"} | ({"label", "annotations", "completions"} if data is task else set())
-    record = {key: value for key, value in data.items() if key not in own}
+    own = {"tags", "labels"} | ({"annotations", "completions"} if data is task else set())
+    record = {key: value for key, value in data.items() if key not in own and not (data is task and is_result(value))}
     columns = dict(source.columns)
     if not columns and not {"title", "description", "fields"} & record.keys():
         columns = {"title": "text" if "text" in record else next((k for k, v in record.items() if isinstance(v, str)), "text")}
@@ -42,12 +42,19 @@ def _page(data: dict[str, Any], task: Mapping[str, Any], source: Source, *, wher
     return reader.page(record, where=where, number=number)
 
 
+def is_result(value: Any) -> bool:
+    """Whether a value is what people marked, as JSON-MIN has it."""
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "labels" in value[0]
+
+
 def _results(task: Mapping[str, Any], source: Source, page: Page) -> list[Any] | None:
     """What people marked; None if nobody did."""
     given = task.get("annotations", task.get("completions"))
     if given is None:
-        label = task.get("label")
-        return label if isinstance(label, list) and "data" not in task else None
+        # JSON-MIN: a list for each control, named as in our configuration (title_label) or as the user named it.
+        lists = {key: value for key, value in task.items() if "data" not in task and is_result(value)}
+        named = [{"to_name": key.removesuffix("_label"), "value": each} for key, value in lists.items() for each in value]
+        return named if lists else None
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
         source.problems.add("bad-tag", page.source, "the annotations are not a list of objects", page=page.id)
         return None
@@ -78,8 +85,16 @@ def _tags(page: Page, result: Any, source: Source) -> Iterator[Tag]:
         source.problems.add("not-a-span", page.source, "an annotation without labels of a piece of text", page=page.id)
         return
     text = value.get("text")
-    field = name if name in page.fields else next(iter(page.fields))
-    start, end = (from_utf16(page[field], x) if type(x) is int else None for x in (value.get("start"), value.get("end")))
+    theirs = {column: ours for ours, column in source.columns.items()}
+    field = theirs.get(name, name)
+    if field not in page.fields:
+        fitting = [each for each, whole in page.fields.items() if text and _cut(whole, value) == text]
+        candidates = fitting or list(page.fields)
+        if len(candidates) > 1:
+            source.problems.add("bad-tag", page.source, f"{name!r} is not a field of the page", page=page.id)
+            return
+        field = candidates[0]
+    start, end = _offsets(page[field], value)
     if start is None or end is None:
         reason = f"{labels[0]} {value.get('start')}-{value.get('end')} lies outside {field}"
         source.problems.add("out-of-range", page.source, reason, page=page.id)
@@ -89,6 +104,16 @@ def _tags(page: Page, result: Any, source: Source) -> Iterator[Tag]:
         checked = check_tag(tag, page[field], where=page.source, page_id=page.id, problems=source.problems)
         if checked is not None:
             yield checked
+
+
+def _offsets(text: str, value: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    start, end = value.get("start"), value.get("end")
+    return from_utf16(text, start) if type(start) is int else None, from_utf16(text, end) if type(end) is int else None
+
+
+def _cut(text: str, value: Mapping[str, Any]) -> str:
+    start, end = _offsets(text, value)
+    return text[start:end] if start is not None and end is not None else ""
 
 
 def _task(page: Page) -> dict[str, Any]:
@@ -117,4 +142,4 @@ def _task(page: Page) -> dict[str, Any]:
 
 def to_utf16(text: str, offset: int) -> int:
     """The UTF-16 offset of a code-point offset."""
-    return offset + sum(1 for character in text[:offset] if character > "\uffff")
+    return len(text[:offset].encode("utf-16-le")) // 2

@@ -22,7 +22,7 @@ def read(source: Source) -> Iterator[Page]:
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(source.path)
+        file = pq.ParquetFile(source.seekable())
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"is not a readable Parquet file ({_first_line(error)})", where=source.name, todo="Write it anew"
@@ -37,7 +37,7 @@ def read(source: Source) -> Iterator[Page]:
                     number += 1
                     where = f"{source.name}, row {number}"
                     row = _row_of(batch, place, names, source, where)
-                    page = reader.page(from_cells(row), where=where, number=number)
+                    page = reader.page(from_cells(row, escaped=False), where=where, number=number)
                     if page is not None:
                         yield page
         except (pa.ArrowException, OSError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, time
 from typing import Any
 
 from batag.errors import InputError
@@ -22,14 +23,13 @@ def read(source: Source) -> Iterator[Page]:
 
     number = 1
     try:
-        source.raw.seek(0)
         with _quiet():
-            book = openpyxl.load_workbook(source.raw, read_only=True, data_only=True)
+            book = openpyxl.load_workbook(source.seekable(), read_only=True, data_only=True)
             rows = book.worksheets[0].iter_rows(values_only=True)
             header = next(rows, ())
     except Exception as error:  # a damaged workbook breaks openpyxl in many ways
         what = f"is not a readable workbook ({str(error)[:80] or type(error).__name__})"
-        raise InputError(what, where=source.name, todo="Save it as .xlsx again") from error
+        raise InputError(what, where=source.name, todo="Save it as .xlsx; a zip must be unpacked first") from error
     try:
         names = column_names(list(header), source)
         reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
@@ -68,4 +68,6 @@ def _text(cell: Any) -> Any:
     """A cell as a person sees it: 24.0 is 24, a date is its ISO form."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
+    if isinstance(cell, datetime):
+        return (cell if cell.time() != time() else cell.date()).isoformat()
     return cell if isinstance(cell, str) else str(cell)
