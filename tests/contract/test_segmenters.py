@@ -219,7 +219,7 @@ def test_a_chunk_of_short_pieces_takes_a_moment(segmenter: Segmenter, piece: str
     segmenter.segment("商品 abc テスト")
     start = time.process_time()
     segmenter.segment(piece * (settings.segment_chunk_characters // len(piece)))
-    assert time.process_time() - start < 0.15
+    assert time.process_time() - start < 1.5  # some hundredths; what grows with the square took several
 
 
 def test_no_dictionary_term_is_cut_where_a_chunk_ends(name: str) -> None:

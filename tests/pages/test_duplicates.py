@@ -153,8 +153,8 @@ SLOW = {
 }
 
 
-@pytest.mark.parametrize(("texts", "seconds"), list(zip(SLOW.values(), (20, 5, 5), strict=True)), ids=SLOW)
-def test_many_texts_are_grouped_in_seconds(texts: str, seconds: int) -> None:
+@pytest.mark.parametrize("texts", SLOW.values(), ids=SLOW)
+def test_many_texts_do_not_take_forever(texts: str) -> None:
     code = f"""
 import random
 from batag.pages.duplicates import Groups
@@ -164,6 +164,6 @@ for text in {texts}: groups.add(text)
 print(len(set(groups.of())))
 """
     try:
-        subprocess.run([sys.executable, "-c", code], check=True, timeout=seconds, capture_output=True)
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60, capture_output=True)
     except subprocess.TimeoutExpired:
-        pytest.fail(f"more than {seconds} s")
+        pytest.fail("more than a minute")
