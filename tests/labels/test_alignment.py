@@ -14,6 +14,8 @@ from batag.labels.scheme import TokenSpan
 from batag.pages.cleaning import Cleaner
 from batag.pages.page import Offsets, Page, Tag
 from batag.pages.sample import sample_pages
+from batag.pages.stopwords import StopWords
+from batag.pages.stopwords import stop_words as stop_words_of
 from batag.segmentation.segmentation import Segmentation, TokenizedField
 
 AUTO = Segmentation()
@@ -262,3 +264,12 @@ def test_a_lost_tag_says_so() -> None:
     assert Misaligned("1", "", Tag("title", 0, 1, "x", "a"), "").lost
     assert not Misaligned("1", "", Tag("title", 0, 1, "x", "a"), "ab").lost
     assert "page (page 1)" in str(Misaligned("1", "", Tag("title", 0, 1, "x", "a"), "ab"))
+
+
+def test_a_stop_word_is_no_tag_by_itself_but_may_be_part_of_one() -> None:
+    page = Page("1", {"title": "the shoe of the year, 50 %"}, language="en")
+    (field,) = Segmentation()(page)
+    stop_words = StopWords(stop_words_of("en", more=["year"]))
+    spans = [(0, 0, "goods"), (1, 3, "goods"), (4, 4, "goods"), (6, 7, "feature")]
+    assert [tag.text for tag in cut_tags(page, field, spans)] == ["the", "shoe of the", "year", "50 %"]
+    assert [tag.text for tag in cut_tags(page, field, spans, stop_words=stop_words)] == ["shoe of the"]

@@ -90,6 +90,8 @@ def show(report: dict[str, Any], out: Console) -> None:
             "none : classes": facts["ratio"],
             "same page again": f"{facts['duplicate_pages']:,}",
         }
+        if "unknown_words" in facts:
+            lines["new words"] = f"{facts['unknown_words']['share']:.1%} of the tokens are words that train does not have"
         if facts["rare_classes"]:
             lines["rare classes"] = ", ".join(facts["rare_classes"]) + " (too few tags to trust)"
         if facts["neighbouring_tags_of_one_class"]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from batag.labels.scheme import TokenSpan
 from batag.pages.page import Offsets, Page, Tag
+from batag.pages.stopwords import StopWords
 from batag.segmentation.segmentation import TokenizedField, parted
 
 
@@ -75,8 +76,11 @@ def _owners(tags: list[Tag], origins: list[Offsets]) -> dict[int, list[int]]:
     return owners
 
 
-def cut_tags(page: Page, field: TokenizedField, spans: Iterable[TokenSpan]) -> Iterator[Tag]:
-    """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character join."""
+def cut_tags(
+    page: Page, field: TokenizedField, spans: Iterable[TokenSpan], *, stop_words: StopWords | None = None
+) -> Iterator[Tag]:
+    """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character join,
+    and a stop word is no tag by itself."""
     text = page[field.name]
     origins = field.origins
     done = 0
@@ -86,7 +90,9 @@ def cut_tags(page: Page, field: TokenizedField, spans: Iterable[TokenSpan]) -> I
             if token == last or parted(text[origins[token][1] : origins[token + 1][0]]):
                 start, end = max(origins[piece][0], done), origins[token][1]
                 if start < end:
-                    yield Tag(field.name, start, end, label, text[start:end], normal=_normal(field, start, end))
+                    tag = Tag(field.name, start, end, label, text[start:end], normal=_normal(field, start, end))
+                    if stop_words is None or not stop_words.stands_alone(tag.text):
+                        yield tag
                     done = end
                 piece = token + 1
 
