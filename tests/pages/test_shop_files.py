@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from batag.errors import InputError, UsageError
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
 from batag.pages.problems import Problems
+from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 
 def read(path: Path, **said: Any) -> tuple[list[Page], Problems]:
@@ -68,8 +70,18 @@ def test_tags_of_another_kind_do_not_make_a_page_labelled_and_are_kept(tmp_path:
     assert page.extra == {"tags": tags}
     assert problems.counts == {"bad-tag": 1}
     assert "brand=ACME;goods=shoes" in problems.listed[0].reason
-    write_pages([page], tmp_path / "again.jsonl")
-    assert read(tmp_path / "again.jsonl")[0][0].extra == {"tags": tags}
+    page = replace(page, language=None, extra={"tags": tags, "language": 5})
+    for name in ("jsonl", "csv", "parquet", "conll", "doccano", "label-studio"):
+        write_pages([bring_tokens(page, Segmentation())], tmp_path / "again", format=name)
+        (again,), _ = read(tmp_path / "again", format=name)
+        assert (again.labelled, dict(again.extra)) == (False, {"tags": tags, "language": 5}), name
+
+
+def test_plain_labels_that_do_not_occur_do_not_make_a_page_labelled(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,title,labels\n1,shoe,brand=ACME\n", encoding="utf-8")
+    (page,), problems = read(tmp_path / "a.csv")
+    assert not page.labelled
+    assert problems.counts == {"not-found": 1}
 
 
 def test_a_page_none_of_whose_tags_can_be_used_does_not_count_as_labelled(tmp_path: Path) -> None:

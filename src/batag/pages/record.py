@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -97,7 +97,8 @@ class RecordReader:
                 return None
         if not fields and isinstance(tokens := record.get("tokens"), list) and all(isinstance(token, str) for token in tokens):
             # A page of tokens alone: its text is the tokens joined.
-            fields["title"], _ = join_tokens(tokens, language=self.language)
+            language = self.language or known_language(str(record.get("language") or ""))
+            fields["title"], _ = join_tokens(tokens, language=language)
         return fields
 
     def _tokens(self, value: Any, fields: Mapping[str, str], where: str, page_id: str) -> dict[str, tuple[Offsets, ...]] | None:
@@ -160,7 +161,10 @@ class RecordReader:
         )
         return check_tag(tag, fields[field], where=where, page_id=page_id, problems=self.problems)
 
-    def _found(self, pairs: Iterable[tuple[str, str]], fields: Mapping[str, str], where: str, page_id: str) -> tuple[Tag, ...]:
+    def _found(
+        self, pairs: list[tuple[str, str]], fields: Mapping[str, str], where: str, page_id: str
+    ) -> tuple[Tag, ...] | None:
+        """Every occurrence of each label's text; None if none of them occurs."""
         tags = []
         for label, term in pairs:
             spans = [(name, *span) for name, text in fields.items() for span in occurrences(text, term)]
@@ -174,7 +178,7 @@ class RecordReader:
             if (label, text) not in kept:
                 reason = f"{label}={text} stands only where another label is longer or comes first"
                 self.problems.add("overlap", where, reason, page=page_id)
-        return settled
+        return settled if settled or not pairs else None
 
 
 def to_record(page: Page) -> dict[str, Any]:

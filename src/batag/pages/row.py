@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from batag.pages.page import Page
-from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, dump, tag_record, to_record
+from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, dump, to_record
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "more")
@@ -19,13 +19,13 @@ COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "more")
 def to_cells(page: Page) -> dict[str, str]:
     """One text a column."""
     record = to_record(page)
-    cells = {name: record.pop(name, None) or "" for name in COLUMNS[:-2]}
-    tags = record.pop("tags", None)
-    cells["tags"] = "" if tags is None else dump([tag_record(tag) for tag in page.tags]).decode()
+    cells = {name: record.pop(name) if isinstance(record.get(name), str) else "" for name in COLUMNS[:-2]}
+    # Tags that could not be read when the page came in are no tags: they go with everything else.
+    cells["tags"] = dump(record.pop("tags")).decode() if page.labelled else ""
     absent = [name for name in STANDARD_FIELDS if name in page.fields and not page.fields[name]]
     if absent and "fields" not in record:
         record["fields"] = dict(page.fields)
-    cells["more"] = dump(record).decode() if record or tags is None else ""
+    cells["more"] = dump(record).decode() if record or not page.labelled else ""
     return cells
 
 

@@ -31,7 +31,7 @@ def elements(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
             record = parse_object(source, element, where)
             if record is not None:
                 yield where, number, record
-    except (*READ_ERRORS, EOFError) as error:
+    except READ_ERRORS as error:
         source.problems.add("truncated", place(source, number + 1), f"the array cannot be read further ({error})")
 
 

@@ -11,7 +11,7 @@ from batag.pages.record import STANDARD_FIELDS, RecordReader, dump, to_record
 from batag.pages.source import Source
 
 _LABELS = ("label", "labels", "entities")
-_OWN = frozenset({"id", "text", "data", "fields", "extra", *_LABELS})
+_OWN = frozenset({"id", "text", "data", "fields", "extra", "tags", *_LABELS})
 
 
 def read(source: Source) -> Iterator[Page]:

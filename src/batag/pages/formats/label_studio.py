@@ -32,8 +32,7 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
 
 
 def _page(data: dict[str, Any], task: Mapping[str, Any], source: Source, *, where: str, number: int) -> Page | None:
-    own = {"tags", "labels"} | ({"annotations", "completions"} if data is task else set())
-    record = {key: value for key, value in data.items() if key not in own and not (data is task and is_result(value))}
+    record = {key: value for key, value in data.items() if not (data is task and is_result(value))}
     columns = dict(source.columns)
     if not columns and not {"title", "description", "fields"} & record.keys():
         columns = {"title": "text" if "text" in record else next((k for k, v in record.items() if isinstance(v, str)), "text")}
@@ -73,6 +72,8 @@ def _results(task: Mapping[str, Any], source: Source, page: Page) -> list[Any] |
 
 def _with_tags(page: Page, results: list[Any], source: Source) -> Page:
     tags = [tag for result in results for tag in _tags(page, result, source)]
+    if results and not tags:
+        return page  # nothing of what was marked can be used: not a page without tags
     settled = settle(tags, page.fields, where=page.source, page_id=page.id, problems=source.problems)
     return replace(page, tags=settled, labelled=True)
 
@@ -118,7 +119,8 @@ def _cut(text: str, value: Mapping[str, Any]) -> str:
 
 def _task(page: Page) -> dict[str, Any]:
     data = to_record(page)
-    data.pop("tags", None)
+    if page.labelled:
+        data.pop("tags")
     task: dict[str, Any] = {"data": data}
     if page.labelled:
         result = [
