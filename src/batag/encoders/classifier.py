@@ -1,0 +1,37 @@
+"""Input, encoder and a linear head: words to the logits of their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor, nn
+
+from batag.encoders import build_encoder
+from batag.encoders.blocks import several_linears
+from batag.encoders.encoder import Encoder
+from batag.encoders.input import WordInput, build_input
+from batag.encoders.lexicon import InputBatch
+from batag.encoders.vocabulary import Vocabulary
+
+
+class TokenClassifier(nn.Module):
+    """`InputBatch -> logits [B,L,C]`."""
+
+    def __init__(self, input: WordInput, encoder: Encoder, *, labels: int) -> None:
+        super().__init__()
+        self.input, self.encoder = input, encoder
+        self.head = several_linears(encoder.width, [labels])
+
+    def forward(self, batch: InputBatch) -> Tensor:
+        logits: Tensor = self.head(self.encoder(self.input(batch), batch.mask))
+        return logits
+
+
+def build_classifier(
+    vocabulary: Vocabulary, *, labels: int, input: Mapping[str, Any], encoder: Mapping[str, Any]
+) -> TokenClassifier:
+    """A classifier with fresh weights from the `input` and `encoder` tables of a recipe or bundle."""
+    shape = {name: value for name, value in encoder.items() if name != "options"}
+    built = build_encoder(**shape, **encoder.get("options", {}))
+    return TokenClassifier(build_input(vocabulary=vocabulary, width=built.width, **input), built, labels=labels)

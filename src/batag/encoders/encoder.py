@@ -1,0 +1,46 @@
+"""The contract of all encoders. Shapes: B pages, L tokens, D width."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from batag.encoders.position import Position
+from batag.errors import UsageError
+
+
+class Encoder(nn.Module, ABC):
+    """Vectors and a mask of real tokens to vectors, zero at padding; a page's outputs do not depend on its batch."""
+
+    def __init__(
+        self, *, width: int, depth: int, heads: int, inner: int, position: str = "sinusoid", dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        if min(width, depth, heads, inner) < 1 or width % heads:
+            raise UsageError(
+                f"width {width}, depth {depth}, heads {heads} and inner {inner} do not make an encoder",
+                todo="All are at least 1, and heads divides width",
+            )
+        if not 0 <= dropout < 1:
+            raise UsageError(f"dropout {dropout} is not in [0, 1)", todo="The paper uses 0")
+        self.width, self.depth, self.heads, self.inner = width, depth, heads, inner
+        self.position = Position(width, kind=position)
+
+    def forward(self, vectors: Tensor, mask: Tensor) -> Tensor:
+        x_BLD = self.encode(self.position(vectors), mask)
+        return x_BLD * mask.unsqueeze(-1)
+
+    @abstractmethod
+    def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
+        """The layers, after positions are added; what stands at padding does not matter."""
+
+    @torch.no_grad()
+    def prepare(self, vectors: Tensor, mask: Tensor) -> None:
+        """Look at the first batch once before training (Admin's profiling)."""
+
+    @property
+    def auxiliary_loss(self) -> Tensor | float:
+        """What the last training forward adds to the objective (Switch's load balance); 0 for most."""
+        return 0.0

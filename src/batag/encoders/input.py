@@ -1,0 +1,87 @@
+"""Tokens to vectors: `word` (one trained vector a word, the paper's) or `rich` (word, hashed character n-grams and shape).
+
+Shapes: B pages, L tokens, D width, U distinct words of a batch.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from batag.encoders.lexicon import InputBatch, Lexicon
+from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
+from batag.errors import UsageError
+
+INPUTS = ("word", "rich")
+
+
+class WordInput(nn.Module):
+    """One trained vector a word, N(0, 1/D) at the start and times sqrt(D), so that Adam moves it fast enough."""
+
+    def __init__(self, vocabulary: Vocabulary, *, width: int, dropout: float = 0.0, word_dropout: float = 0.0) -> None:
+        super().__init__()
+        self.scale = math.sqrt(width)
+        self.lexicon = Lexicon(vocabulary)
+        self.word_dropout = word_dropout
+        self.words = nn.Embedding(len(vocabulary), width, padding_idx=PADDING)
+        start_(self.words.weight)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, batch: InputBatch) -> Tensor:
+        return self.dropout(self.scale * self.words(self.seen(batch.words)))
+
+    def seen(self, words_BL: Tensor) -> Tensor:
+        """In training some words are hidden, so that the vector of an unknown word is trained too."""
+        if not self.training or not self.word_dropout:
+            return words_BL
+        hidden_BL = (torch.rand(words_BL.shape, device=words_BL.device) < self.word_dropout) & (words_BL != PADDING)
+        return words_BL.masked_fill(hidden_BL, UNKNOWN)
+
+
+class RichInput(WordInput):
+    """The word's vector (case folded), the mean of its n-grams' and its shape's: a new word still looks like something."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        *,
+        width: int,
+        dropout: float = 0.0,
+        word_dropout: float = 0.0,
+        shortest: int = 1,
+        longest: int = 4,
+        buckets: int = 20_000,
+        shapes: int = 1_000,
+    ) -> None:
+        super().__init__(vocabulary, width=width, dropout=dropout, word_dropout=word_dropout)
+        self.lexicon = Lexicon(vocabulary, shortest=shortest, longest=longest, buckets=buckets, shapes=shapes)
+        self.grams = nn.EmbeddingBag(buckets, width, mode="mean")
+        self.shapes = nn.Embedding(shapes, width)
+        start_(self.grams.weight)
+        start_(self.shapes.weight)
+
+    def forward(self, batch: InputBatch) -> Tensor:
+        spelt_UD = self.grams(batch.grams, batch.offsets) + self.shapes(batch.shapes)
+        x_BLD = self.words(self.seen(batch.words)) + spelt_UD[batch.of_word]
+        return self.dropout(self.scale * x_BLD)
+
+
+def start_(weight: Tensor) -> None:
+    """N(0, 1/D) in every row; padding is zero."""
+    nn.init.normal_(weight, std=weight.shape[1] ** -0.5)
+
+
+def build_input(kind: str, vocabulary: Vocabulary, *, width: int, **options: Any) -> WordInput:
+    """The input of that kind; options that only `rich` has are left out for `word`."""
+    if kind not in INPUTS:
+        near = difflib.get_close_matches(kind, INPUTS, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"{kind!r} is not an input", todo=f"{hint}There are {', '.join(INPUTS)}")
+    if kind == "word":
+        kept = {name: options[name] for name in ("dropout", "word_dropout") if name in options}
+        return WordInput(vocabulary, width=width, **kept)
+    return RichInput(vocabulary, width=width, **options)

@@ -1,0 +1,117 @@
+"""What the input knows of a word: its number, its character n-grams and its shape; each word is looked at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from zlib import crc32
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from batag.encoders.vocabulary import PADDING, Vocabulary
+
+_RUNS = re.compile(r"(.)\1+")
+_LONGEST = 64
+_REMEMBERED = 200_000
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class InputBatch:
+    """Pages in numbers: `words` and `mask` [B,L]; for n-grams each distinct word once (`of_word` [B,L] says which)."""
+
+    words: Tensor
+    mask: Tensor
+    of_word: Tensor | None = None
+    grams: Tensor | None = None
+    offsets: Tensor | None = None
+    shapes: Tensor | None = None
+
+    def to(self, device: torch.device) -> InputBatch:
+        moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
+        return replace(self, **moved)
+
+
+class Lexicon:
+    """Gives every word a row, known or not; past a number of rows it starts anew, so that memory stays bounded."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, *, shortest: int = 1, longest: int = 4, buckets: int = 0, shapes: int = 0
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.shortest, self.longest, self.buckets, self.shapes = shortest, longest, buckets, shapes
+        self._forget()
+
+    def _forget(self) -> None:
+        self._rows: dict[str, int] = {}
+        self._words: list[int] = [PADDING]
+        self._grams: list[Ints] = [np.zeros(1, dtype=np.int64)]
+        self._shapes: list[int] = [0]
+
+    def batch(self, pages: Sequence[Sequence[str]]) -> InputBatch:
+        """Pages (words in order) side by side, the shorter ones padded."""
+        if len(self._words) > _REMEMBERED:
+            self._forget()
+        rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
+        for place, words in enumerate(pages):
+            rows[place, : len(words)] = [self._rows[word] if word in self._rows else self._add(word) for word in words]
+        mask = torch.from_numpy(rows > 0)
+        # One look at each distinct word of the batch.
+        distinct, inverse = np.unique(rows, return_inverse=True)
+        words_U = np.fromiter((self._words[row] for row in distinct), dtype=np.int64, count=len(distinct))
+        words_BL = torch.from_numpy(words_U[inverse].reshape(rows.shape))
+        if not self.buckets:
+            return InputBatch(words_BL, mask)
+        grams = [self._grams[row] for row in distinct]
+        offsets = np.cumsum([0, *map(len, grams[:-1])])
+        return InputBatch(
+            words_BL,
+            mask,
+            of_word=torch.from_numpy(inverse.reshape(rows.shape)),
+            grams=torch.from_numpy(np.concatenate(grams)),
+            offsets=torch.from_numpy(offsets),
+            shapes=torch.tensor([self._shapes[row] for row in distinct]),
+        )
+
+    def _add(self, word: str) -> int:
+        row = self._rows[word] = len(self._words)
+        folded = word.lower() if self.buckets else word
+        self._words.append(self.vocabulary.number(folded))
+        if self.buckets:
+            self._grams.append(self._hashed(folded))
+            self._shapes.append(crc32(shape(word).encode()) % self.shapes)
+        return row
+
+    def _hashed(self, word: str) -> Ints:
+        """The buckets of all n-grams of `<word>`; of a very long word, of its two ends."""
+        if len(word) > 2 * _LONGEST:
+            word = word[:_LONGEST] + word[-_LONGEST:]
+        marked = f"<{word}>"
+        sizes = range(self.shortest, min(self.longest, len(marked)) + 1)
+        grams = [marked[at : at + size] for size in sizes for at in range(len(marked) - size + 1)]
+        # A bare edge mark is the same in every word.
+        hashes = [crc32(gram.encode(errors="replace")) % self.buckets for gram in grams if gram not in ("<", ">")]
+        return np.array(hashes or [0], dtype=np.int64)
+
+
+def shape(word: str) -> str:
+    """The kinds of its characters, runs shortened: NORDVIK is X, 120cm is dx, ルモラ is k."""
+    return _RUNS.sub(r"\1", "".join(map(_kind, word[:_LONGEST])))
+
+
+def _kind(character: str) -> str:
+    if character.isdigit():
+        return "d"
+    if character.isupper():
+        return "X"
+    if character.islower():
+        return "x"
+    if "\u30a0" <= character <= "\u30ff":
+        return "k"
+    if "\u3040" <= character <= "\u309f":
+        return "h"
+    return "c" if character.isalpha() else character

@@ -1,0 +1,54 @@
+"""Where a token stands: the interleaved sinusoid, a constant, alone or in a learned combination with the vectors."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from batag.errors import UsageError
+
+POSITIONS = ("sinusoid", "none", "linear", "affine")
+
+
+class Position(nn.Module):
+    """x + PE (`sinusoid`), x (`none`), a x + b PE (`linear`) or a x + b PE + c (`affine`), with a, b, c learned."""
+
+    table: Tensor
+
+    def __init__(self, width: int, *, kind: str) -> None:
+        super().__init__()
+        if kind not in POSITIONS:
+            raise UsageError(f"{kind!r} is not a position", todo=f"There are {', '.join(POSITIONS)}")
+        self.width, self.kind = width, kind
+        self.register_buffer("table", torch.zeros(0, width), persistent=False)
+        if kind in ("linear", "affine"):
+            self.scale = nn.Parameter(torch.ones(2))
+        if kind == "affine":
+            self.shift = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x_BLD: Tensor) -> Tensor:
+        if self.kind == "none":
+            return x_BLD
+        pe_LD = self._rows(x_BLD)
+        if self.kind == "sinusoid":
+            return x_BLD + pe_LD
+        mixed = self.scale[0] * x_BLD + self.scale[1] * pe_LD
+        return mixed + self.shift if self.kind == "affine" else mixed
+
+    def _rows(self, x_BLD: Tensor) -> Tensor:
+        length = x_BLD.shape[1]
+        if length > len(self.table) or self.table.device != x_BLD.device or self.table.dtype != x_BLD.dtype:
+            self.table = sinusoid(max(length, 256), self.width).to(x_BLD)
+        return self.table[:length]
+
+
+def sinusoid(length: int, width: int) -> Tensor:
+    """PE[p, 2i] = sin(p / 10000^(2i/width)), PE[p, 2i+1] = cos of the same; p from 0, in float64."""
+    places = torch.arange(length, dtype=torch.float64)[:, None]
+    rates = torch.exp(torch.arange(0, width, 2, dtype=torch.float64) * (-math.log(10000.0) / width))
+    table = torch.zeros(length, width, dtype=torch.float64)
+    table[:, 0::2] = torch.sin(places * rates)
+    table[:, 1::2] = torch.cos(places * rates[: width // 2])
+    return table

@@ -1,0 +1,50 @@
+"""The Transformer's encoder (Vaswani et al., as TensorFlow's tutorial of 2022 has it), post-norm.
+
+Shapes: B pages, L tokens, D width.
+"""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from batag.encoders.blocks import attend, several_linears
+from batag.encoders.encoder import Encoder
+
+
+class Transformer(Encoder):
+    """`depth` layers and no norm of its own."""
+
+    def __init__(
+        self, *, width: int, depth: int, heads: int, inner: int, position: str = "sinusoid", dropout: float = 0.0
+    ) -> None:
+        super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
+        self.layers = nn.ModuleList(TransformerLayer(width, heads, inner, dropout=dropout) for _ in range(depth))
+
+    def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
+        for layer in self.layers:
+            x_BLD = layer(x_BLD, mask_BL)
+        return x_BLD
+
+
+class TransformerLayer(nn.Module):
+    """y = LN(x + MHA(x)); out = LN(y + FFN(y))."""
+
+    def __init__(self, width: int, heads: int, inner: int, *, dropout: float) -> None:
+        super().__init__()
+        self.heads, self.scale = heads, 1 / math.sqrt(width // heads)
+        self.query_key_value = several_linears(width, [width] * 3)
+        self.out = several_linears(width, [width])
+        self.widen = several_linears(width, [inner])
+        self.narrow = several_linears(inner, [width])
+        self.attention_norm = nn.LayerNorm(width, eps=1e-6)
+        self.feed_forward_norm = nn.LayerNorm(width, eps=1e-6)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
+        q_BLD, k_BLD, v_BLD = self.query_key_value(x_BLD).chunk(3, dim=-1)
+        a_BLD = self.out(attend(q_BLD, k_BLD, v_BLD, mask_BL, heads=self.heads, scale=self.scale))
+        y_BLD = self.attention_norm(x_BLD + self.dropout(a_BLD))
+        return self.feed_forward_norm(y_BLD + self.dropout(self.narrow(F.relu(self.widen(y_BLD)))))

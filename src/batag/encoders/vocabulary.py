@@ -1,0 +1,31 @@
+"""The words of the training pages by number: 0 is padding, 1 an unknown word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+PADDING, UNKNOWN = 0, 1
+_FIRST = 2
+
+
+class Vocabulary:
+    """Words in order of their number."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = tuple(words)
+        self._numbers = {word: number for number, word in enumerate(self.words, _FIRST)}
+
+    @classmethod
+    def of(cls, words: Iterable[str], *, at_least: int = 1) -> Vocabulary:
+        """The words that occur at least so often, the most frequent first."""
+        counts = Counter(words)
+        kept = [word for word, count in counts.items() if count >= at_least]
+        return cls(sorted(kept, key=lambda word: (-counts[word], word)))
+
+    def __len__(self) -> int:
+        """Rows of a table of their vectors."""
+        return len(self.words) + _FIRST
+
+    def number(self, word: str) -> int:
+        return self._numbers.get(word, UNKNOWN)

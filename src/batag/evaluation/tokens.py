@@ -1,0 +1,51 @@
+"""Token level: a confusion matrix over none and the classes, and all that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.evaluation.fscore import fbeta, macro_fbeta, precision, recall
+from batag.labels.scheme import NONE, Scheme
+
+
+class TokenScores:
+    """Counts tokens by true and predicted class; labels of a BIO scheme count as their class, so that schemes compare."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        self.classes = (NONE, *scheme.classes)
+        per_class = (len(scheme.labels) - 1) // max(len(scheme.classes), 1)
+        self._class_of = np.array([0, *(1 + n // per_class for n in range(len(scheme.labels) - 1))])
+        self.confusion: NDArray[np.int64] = np.zeros((len(self.classes),) * 2, dtype=np.int64)
+
+    def add(self, truth: Sequence[int] | NDArray[Any], predicted: Sequence[int] | NDArray[Any]) -> None:
+        """Labels of tokens by number; a truth below 0 does not count."""
+        true, said = np.asarray(truth, dtype=np.int64), np.asarray(predicted, dtype=np.int64)
+        known = true >= 0
+        size = len(self.classes)
+        cells = self._class_of[true[known]] * size + self._class_of[said[known]]
+        self.confusion += np.bincount(cells, minlength=size * size).reshape(size, size)
+
+    def summary(self) -> dict[str, float]:
+        """The four macros: F1 and F2, over all classes and without none."""
+        return {
+            "macro_f1": macro_fbeta(self.confusion, 1),
+            "macro_f2": macro_fbeta(self.confusion, 2),
+            "macro_f1_without_none": macro_fbeta(self.confusion, 1, skip_none=True),
+            "macro_f2_without_none": macro_fbeta(self.confusion, 2, skip_none=True),
+        }
+
+    def report(self) -> dict[str, Any]:
+        """The summary and each class: precision, recall, F1, F2, true and predicted amounts."""
+        table = self.confusion
+        columns = {"precision": precision(table), "recall": recall(table), "f1": fbeta(table, 1), "f2": fbeta(table, 2)}
+        amounts = {"true": table.sum(1), "predicted": table.sum(0)}
+        rows = {
+            name: {key: float(values[place]) for key, values in columns.items()}
+            | {key: int(values[place]) for key, values in amounts.items()}
+            for place, name in enumerate(self.classes)
+        }
+        return self.summary() | {"tokens": int(table.sum()), "classes": rows, "confusion": table.tolist()}

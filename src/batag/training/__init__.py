@@ -1,0 +1,1 @@
+"""Labelled pages to a run: recipe, schedule, batches, loop, checkpoints, selection."""

@@ -1,0 +1,33 @@
+"""The learning-rate strategy of the paper (section 3.4): lambda d^-1/2 min(S^beta x^-alpha, S^-3/2 x)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from batag.errors import UsageError
+
+VERSIONS: Mapping[str, Mapping[str, float]] = {
+    "v1": {"alpha": 1 / 2},
+    "v2": {"alpha": 6 / 11},
+    "v3": {"alpha": 6 / 13},
+    "v3.1": {"alpha": 6 / 13, "scale": 0.999},
+    "v4": {"alpha": 7 / 15},
+    "v4.1": {"alpha": 7 / 15, "scale": 1.001},
+    "v5": {"alpha": 11 / 20},
+}
+"""Arguments of `learning_rate`; v3's beta follows from its alpha (-1/26; the paper prints -1/22, which breaks the curve)."""
+
+
+def learning_rate(
+    step: int, width: int = 128, warmup: int = 4000, alpha: float = 0.5, scale: float = 1.0, beta: float | None = None
+) -> float:
+    """The rate of step 1, 2, 3 ...: linear up to `warmup` (S), then as step^-alpha; beta = alpha - 1/2 joins the two."""
+    if step < 1 or warmup < 1 or width < 1:
+        raise UsageError(f"no rate for step {step}, warmup {warmup}, width {width}", todo="All count from 1")
+    beta = alpha - 0.5 if beta is None else beta
+    return float(scale * width**-0.5 * min(warmup**beta * step**-alpha, warmup**-1.5 * step))
+
+
+def peak_keeping_scale(warmup: int) -> float:
+    """The scale with which a warm-up other than 4000 steps reaches the same highest rate."""
+    return float((warmup / 4000) ** 0.5)
