@@ -33,6 +33,7 @@ def inspect(
     from batag.cli.terminal import collected_problems, console, print_json, watched
     from batag.errors import InputError
     from batag.labels.inspection import Inspection
+    from batag.pages.cleaning import parse_rules
     from batag.pages.formats import read_pages
     from batag.pages.splitting import SPLITS
     from batag.segmentation.dictionary import Dictionary
@@ -41,7 +42,7 @@ def inspect(
     said = [(split_of(path), path) for path in files]
     said += [("dev", path) for path in dev or []] + [("test", path) for path in test or []]
     cutter = Segmentation(
-        segmentation, rules=options.parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
+        segmentation, rules=parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
     )
     inspection = Inspection(cutter)
     said_of_input = options.of_input(format, columns, language, encoding)

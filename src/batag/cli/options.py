@@ -26,6 +26,7 @@ Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of th
 Strict = Annotated[bool, typer.Option("--strict", help="Stop with an error at the first problem in the input.")]
 ProblemFile = Annotated[Path | None, typer.Option("--problems", help="Write every problem of the input to this JSONL file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
 Segmentation = Annotated[
     str, typer.Option("--segmentation", help="auto (by language), english, chinese, japanese, characters or given.")
 ]
@@ -49,17 +50,3 @@ def parse_columns(text: str | None) -> dict[str, str]:
             raise UsageError(f"--columns {part!r} is not FIELD=COLUMN", todo="Write it like title=name,description=body")
         columns[ours.strip()] = theirs.strip()
     return columns
-
-
-def parse_rules(text: str | None) -> tuple[str, ...]:
-    """A list of cleaning rules: `html,width` is those two, `+emoji,-promo` changes the default."""
-    from batag.pages.cleaning import DEFAULT_RULES
-
-    if text is None:
-        return DEFAULT_RULES
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not all(part[0] in "+-" for part in parts):
-        return tuple(part.lstrip("+") for part in parts)
-    added = [part[1:] for part in parts if part[0] == "+"]
-    taken = {part[1:] for part in parts if part[0] == "-"}
-    return tuple(rule for rule in (*DEFAULT_RULES, *added) if rule not in taken)

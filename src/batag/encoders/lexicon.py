@@ -46,6 +46,11 @@ class Lexicon:
         self.shortest, self.longest, self.buckets, self.shapes = shortest, longest, buckets, shapes
         self._forget()
 
+    @staticmethod
+    def fold(word: str) -> str:
+        """The form that words with n-grams are known by; the shape tells the case."""
+        return word.lower()
+
     def _forget(self) -> None:
         self._rows: dict[str, int] = {}
         self._words: list[int] = [PADDING]
@@ -79,7 +84,7 @@ class Lexicon:
 
     def _add(self, word: str) -> int:
         row = self._rows[word] = len(self._words)
-        folded = word.lower() if self.buckets else word
+        folded = self.fold(word) if self.buckets else word
         self._words.append(self.vocabulary.number(folded))
         if self.buckets:
             self._grams.append(self._hashed(folded))

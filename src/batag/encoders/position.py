@@ -15,14 +15,13 @@ POSITIONS = ("sinusoid", "none", "linear", "affine")
 class Position(nn.Module):
     """x + PE (`sinusoid`), x (`none`), a x + b PE (`linear`) or a x + b PE + c (`affine`), with a, b, c learned."""
 
-    table: Tensor
-
     def __init__(self, width: int, *, kind: str) -> None:
         super().__init__()
         if kind not in POSITIONS:
             raise UsageError(f"{kind!r} is not a position", todo=f"There are {', '.join(POSITIONS)}")
         self.width, self.kind = width, kind
-        self.register_buffer("table", torch.zeros(0, width), persistent=False)
+        # Not a buffer: it is no part of the weights, and follows the vectors to their device by itself.
+        self._table = torch.zeros(0, width, device="cpu")
         if kind in ("linear", "affine"):
             self.scale = nn.Parameter(torch.ones(2))
         if kind == "affine":
@@ -39,9 +38,9 @@ class Position(nn.Module):
 
     def _rows(self, x_BLD: Tensor) -> Tensor:
         length = x_BLD.shape[1]
-        if length > len(self.table) or self.table.device != x_BLD.device or self.table.dtype != x_BLD.dtype:
-            self.table = sinusoid(max(length, 256), self.width).to(x_BLD)
-        return self.table[:length]
+        if length > len(self._table) or self._table.device != x_BLD.device or self._table.dtype != x_BLD.dtype:
+            self._table = sinusoid(max(length, 256), self.width).to(x_BLD)
+        return self._table[:length]
 
 
 def sinusoid(length: int, width: int) -> Tensor:

@@ -228,3 +228,15 @@ class Cleaner:
 
 def _ascii_of_wide(match: re.Match[str]) -> str:
     return _ASCII_OF_WIDE[match[0]]
+
+
+def parse_rules(text: str | None) -> tuple[str, ...]:
+    """A list of rules: `html,width` is those two, `+emoji,-promo` changes the default, nothing is the default."""
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    if not parts:
+        return DEFAULT_RULES
+    if not all(part[0] in "+-" for part in parts):
+        return tuple(part.lstrip("+") for part in parts)
+    added = [part[1:] for part in parts if part[0] == "+"]
+    taken = {part[1:] for part in parts if part[0] == "-"}
+    return tuple(rule for rule in (*DEFAULT_RULES, *added) if rule not in taken)

@@ -129,10 +129,21 @@ def open_output(path: Path | str) -> Iterator[BinaryIO]:
             raw.flush()
             os.fsync(raw.fileno())
         os.replace(temporary, path)
+        sync_folder(path.parent)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()
         raise
+
+
+def sync_folder(path: Path) -> None:
+    """Make new names in a folder last through a power cut, where the system can."""
+    with suppress(OSError):
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 @contextmanager

@@ -1,0 +1,5 @@
+"""`python -m batag`: the command line."""
+
+from batag.cli import main
+
+main()

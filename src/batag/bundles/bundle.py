@@ -1,0 +1,235 @@
+"""Writing and reading bundles; whatever is wrong with one is one clear error, and nothing in it can run code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from batag.bundles.description import FORMAT, Description
+from batag.encoders.classifier import TokenClassifier, build_classifier
+from batag.encoders.vocabulary import Vocabulary
+from batag.errors import BatagError, InputError
+from batag.labels.scheme import Scheme
+from batag.pages.file import open_output, sync_folder
+from batag.segmentation.dictionary import Dictionary
+from batag.segmentation.segmentation import Segmentation
+
+MODEL, VOCABULARY, DICTIONARY, DESCRIPTION = "model.safetensors", "vocabulary.json", "dictionary.txt", "bundle.json"
+_REQUIRED = (MODEL, VOCABULARY)
+_LONGEST_DESCRIPTION = 64 << 20
+_AGAIN = "Copy the bundle again, or train it again"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What was read: the description, the words and the weights, all checked."""
+
+    folder: Path
+    description: Description
+    vocabulary: Vocabulary
+    dictionary: Dictionary | None
+    weights: Mapping[str, Tensor]
+
+    @property
+    def scheme(self) -> Scheme:
+        return Scheme(self.description.scheme.name, tuple(self.description.scheme.classes))
+
+    @property
+    def segmentation(self) -> Segmentation:
+        said = self.description.segmentation
+        return Segmentation(said.name, rules=said.rules, dictionary=self.dictionary)
+
+    def model(self) -> TokenClassifier:
+        """The classifier with its weights, ready to predict."""
+        # No memory is taken before names and shapes are known to be those of the file.
+        with torch.device("meta"):
+            model = _classifier(self.description, self.vocabulary)
+        model.load_state_dict(dict(self.weights), strict=True, assign=True)
+        return model.requires_grad_(False).eval()
+
+
+def write_bundle(
+    folder: Path,
+    *,
+    weights: Mapping[str, Tensor],
+    vocabulary: Vocabulary,
+    dictionary: Dictionary | None,
+    description: Mapping[str, Any],
+) -> None:
+    """Write a bundle beside its place and put it there whole; an older one of that name is replaced."""
+    folder = folder.resolve()
+    making = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir(parents=True)
+    try:
+        plain = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
+        contents = {
+            MODEL: save_tensors(plain),
+            VOCABULARY: json.dumps({"words": vocabulary.words}, ensure_ascii=False).encode(errors="surrogatepass"),
+        }
+        if dictionary is not None:
+            contents[DICTIONARY] = "".join(f"{term}\n" for term in dictionary.terms).encode()
+        files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
+        whole = {"format": FORMAT} | dict(description) | {"files": files}
+        contents[DESCRIPTION] = json.dumps(whole, ensure_ascii=False, indent=2).encode()
+        for name, data in contents.items():
+            with open_output(making / name) as stream:
+                stream.write(data)
+        if folder.exists():
+            old = folder.with_name(f".{folder.name}.old")
+            shutil.rmtree(old, ignore_errors=True)
+            folder.rename(old)
+            making.rename(folder)
+            shutil.rmtree(old)
+        else:
+            making.rename(folder)
+        sync_folder(folder.parent)
+    except BaseException:
+        shutil.rmtree(making, ignore_errors=True)
+        raise
+
+
+def read_bundle(folder: Path | str) -> Bundle:
+    """Read and check a bundle (or the bundle of a run): format, hashes, words, names and shapes of all weights."""
+    folder = find_bundle(Path(folder))
+    description = read_description(folder)
+    data: dict[str, bytes] = {name: _checked(folder, name, said.sha256, said.bytes) for name, said in description.files.items()}
+    for name in _REQUIRED:
+        if name not in data:
+            raise InputError(f"does not list {name}", where=str(folder / DESCRIPTION), todo=_AGAIN)
+    vocabulary = _vocabulary(data[VOCABULARY], folder / VOCABULARY)
+    terms = data[DICTIONARY].decode(errors="replace").splitlines() if DICTIONARY in data else None
+    bundle = Bundle(
+        folder,
+        description,
+        vocabulary,
+        None if terms is None else Dictionary(terms),
+        _weights(data[MODEL], folder / MODEL),
+    )
+    _check_model(bundle)
+    return bundle
+
+
+def find_bundle(folder: Path) -> Path:
+    """The folder with the bundle: this one, or `bundle` in the folder of a run."""
+    for each in (folder, folder / "bundle"):
+        if (each / DESCRIPTION).is_file():
+            return each
+    if (folder / "last.safetensors").is_file() or (folder / "recipe.toml").is_file():
+        todo = f"Its training is not finished: batag train --resume {folder}"
+        raise InputError("is a run without a bundle", where=str(folder), todo=todo)
+    what = f"has no {DESCRIPTION}" if folder.is_dir() else "is not there" if not folder.exists() else "is not a folder"
+    raise InputError(what, where=str(folder), todo="Name the folder of a bundle or of a finished run")
+
+
+def read_description(folder: Path) -> Description:
+    """`bundle.json`, checked by itself."""
+    path = folder / DESCRIPTION
+    data = _bytes(path, limit=_LONGEST_DESCRIPTION)
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not JSON ({error})", where=str(path), todo=_AGAIN) from error
+    version = found.get("format") if isinstance(found, dict) else None
+    if type(version) is not int or version < 1:
+        raise InputError(f"says no bundle format (`format` is {version!r})", where=str(path), todo=_AGAIN)
+    if version > FORMAT:
+        todo = "Install a newer batag, or train the bundle with this one"
+        raise InputError(f"is of bundle format {version}; this batag reads up to {FORMAT}", where=str(path), todo=todo)
+    try:
+        description = Description.model_validate(found)
+        labels = Scheme(description.scheme.name, tuple(description.scheme.classes)).labels
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"] if part != "[key]")
+        raise InputError(f"{key}: {first['msg']}", where=str(path), todo=_AGAIN) from error
+    except BatagError as error:
+        raise InputError(error.what, where=str(path), todo=_AGAIN) from error
+    if tuple(description.labels) != labels:
+        raise InputError("its labels are not those of its scheme", where=str(path), todo=_AGAIN)
+    return description
+
+
+def _checked(folder: Path, name: str, sha256: str, size: int) -> bytes:
+    """The bytes of a file of the bundle, which must be the ones that were written."""
+    path = folder / name
+    if path.is_symlink() and folder.resolve() not in path.resolve().parents:
+        raise InputError("is a link that leads out of the bundle", where=str(path), todo="Put the file itself there")
+    data = _bytes(path, limit=size)
+    if len(data) != size:
+        raise InputError(f"has {len(data):,} bytes where {size:,} were written", where=str(path), todo=_AGAIN)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise InputError("is not the file that was written (its SHA-256 differs)", where=str(path), todo=_AGAIN)
+    return data
+
+
+def _bytes(path: Path, *, limit: int) -> bytes:
+    try:
+        if not path.is_file():
+            raise InputError("is missing" if not path.exists() else "is not a file", where=str(path), todo=_AGAIN)
+        size = path.stat().st_size
+        if size > limit:
+            raise InputError(f"has {size:,} bytes where at most {limit:,} are expected", where=str(path), todo=_AGAIN)
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo="Check its rights") from error
+
+
+def _vocabulary(data: bytes, path: Path) -> Vocabulary:
+    try:
+        words = json.loads(data)["words"]
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or len(set(words)) < len(words):
+            raise TypeError("`words` is not a list of different texts")
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(f"is not a vocabulary ({error})", where=str(path), todo=_AGAIN) from error
+    return Vocabulary(words)
+
+
+def _weights(data: bytes, path: Path) -> dict[str, Tensor]:
+    try:
+        return load_tensors(data)
+    except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError, OverflowError) as error:
+        raise InputError(f"is not a safetensors file ({error})", where=str(path), todo=_AGAIN) from error
+
+
+def _check_model(bundle: Bundle) -> None:
+    """Names, shapes and types of all weights are those of the encoder and vocabulary described."""
+    where = str(bundle.folder / MODEL)
+    try:
+        with torch.device("meta"):
+            wanted = _classifier(bundle.description, bundle.vocabulary).state_dict()
+    except BatagError as error:
+        raise InputError(error.what, where=str(bundle.folder / DESCRIPTION), todo=error.todo or _AGAIN) from error
+    missing, spare = sorted(wanted.keys() - bundle.weights.keys()), sorted(bundle.weights.keys() - wanted.keys())
+    if missing or spare:
+        what = f"lacks {missing[0]}" if missing else f"has the unknown {spare[0]}"
+        raise InputError(f"does not fit bundle.json: it {what}", where=where, todo=_AGAIN)
+    for name, value in bundle.weights.items():
+        if value.shape != wanted[name].shape or value.dtype != torch.float32:
+            shape = "x".join(map(str, wanted[name].shape))
+            what = f"{name} is {'x'.join(map(str, value.shape))} {value.dtype}, not {shape} float32"
+            raise InputError(f"does not fit bundle.json: {what}", where=where, todo=_AGAIN)
+        if not torch.isfinite(value).all():
+            raise InputError(f"holds numbers that are not finite in {name}", where=where, todo=_AGAIN)
+
+
+def _classifier(description: Description, vocabulary: Vocabulary) -> TokenClassifier:
+    return build_classifier(
+        vocabulary,
+        labels=len(description.labels),
+        input=description.input.model_dump(),
+        encoder=description.encoder.model_dump(),
+    )

@@ -1,0 +1,75 @@
+"""`batag evaluate`: a bundle against labelled pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from batag.cli import options
+
+
+def evaluate(
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
+    pages: Annotated[list[Path], typer.Argument(metavar="PAGES...", help="Files of labelled pages.")],
+    wrong: Annotated[
+        Path | None, typer.Option("--wrong", help="Write the wrong pages to this JSONL file, with gold and predicted tags.")
+    ] = None,
+    chart: Annotated[Path | None, typer.Option("--chart", help="Draw the scores: .png or .svg.")] = None,
+    device: options.Device = "auto",
+    format: options.Format = None,
+    columns: options.Columns = None,
+    language: options.Language = None,
+    encoding: options.Encoding = None,
+    strict: options.Strict = False,
+    problems: options.ProblemFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Score a bundle: token level (macro F1 and F2) and tag level (exact borders), over all and by language, field and shop."""
+    from contextlib import ExitStack
+    from itertools import chain
+
+    from batag.cli.tables import show_groups, show_scores
+    from batag.cli.terminal import collected_problems, console, print_json, watched
+    from batag.errors import InputError
+    from batag.evaluation.chart import draw_scores
+    from batag.labels.picture import check_picture
+    from batag.pages.file import open_output
+    from batag.pages.formats import read_pages
+    from batag.pages.record import dump
+    from batag.tagging.assessment import assess
+    from batag.tagging.tagger import Tagger
+
+    if chart is not None:
+        check_picture(chart)
+    tagger = Tagger.load(bundle, device=device)
+    said_of_input = options.of_input(format, columns, language, encoding)
+    with ExitStack() as files, collected_problems(strict=strict, path=problems) as found:
+        stream = files.enter_context(open_output(wrong)) if wrong is not None else None
+        readers = (watched(read_pages(path, **said_of_input, problems=found), doing="scoring") for path in pages)
+        listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
+        assessment = assess(tagger, chain.from_iterable(readers), wrong=listed)
+        if not assessment.pages:
+            raise InputError("no labelled page to score on", where=", ".join(map(str, pages)), todo="See docs/labelling.md")
+    report = assessment.report()
+    if chart is not None:
+        draw_scores(report, chart, title=f"{tagger.bundle.description.name} on {', '.join(path.name for path in pages)}")
+    if as_json:
+        print_json({"bundle": str(bundle), "files": [str(path) for path in pages]} | report | {"problems": dict(found.counts)})
+        return
+    out = console()
+    right = f"{assessment.right:,} of {assessment.pages:,} pages are all right"
+    out.print(
+        right + (f"; {assessment.not_labelled:,} are not labelled and do not count" if assessment.not_labelled else ""),
+        markup=False,
+    )
+    show_scores(report, out)
+    show_groups(report["by"], out)
+    if assessment.unknown_classes:
+        names = ", ".join(sorted(assessment.unknown_classes))
+        note = f"the bundle does not know {names}: their tags count as missed, their tokens do not count"
+        out.print(note, style="yellow", markup=False)
+    for path, what in ((wrong, "wrong pages"), (chart, "chart")):
+        if path is not None:
+            out.print(f"{what} in {path}", markup=False)

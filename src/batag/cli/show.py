@@ -1,0 +1,49 @@
+"""`batag show`: what a bundle is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from batag.cli import options
+
+
+def show(
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
+    as_json: options.Json = False,
+) -> None:
+    """Say what a bundle is: labels, what it was trained on, scores, size, engines; every file is checked."""
+    from batag.bundles.bundle import read_bundle
+    from batag.cli.tables import show_scores
+    from batag.cli.terminal import console, print_json
+    from batag.engines import ENGINES
+
+    read = read_bundle(bundle)
+    said = read.description
+    parameters = sum(value.numel() for value in read.weights.values())
+    size = sum(file.bytes for file in said.files.values())
+    if as_json:
+        print_json(said.model_dump() | {"parameters": parameters, "bytes": size, "engines": list(ENGINES)})
+        return
+    trained, encoder = said.trained_on, said.encoder
+    lines = {
+        "bundle": f"{said.name} (format {said.format}, batag {said.batag}, {said.created})",
+        "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})",
+        "encoder": f"{encoder.name}, {encoder.depth} layers, {encoder.heads} heads, width {encoder.width}/{encoder.inner}",
+        "input": f"{said.input.kind}, {len(read.vocabulary.words):,} words",
+        "objective": said.recipe.get("objective", {}).get("name", "not said"),
+        "segmentation": said.segmentation.name + (f", {len(read.dictionary):,} words of its own" if read.dictionary else ""),
+        "windows": f"{said.window} tokens, {said.overlap} shared",
+        "trained on": ", ".join(f"{trained.get(each, 0):,} {each}" for each in ("pages", "tokens", "tags")),
+        "languages": ", ".join(f"{name} {number:,}" for name, number in trained.get("languages", {}).items()) or "not said",
+        "size": f"{parameters:,} parameters, {size / 1e6:.1f} MB in {len(said.files)} files",
+        "engines": ", ".join(ENGINES),
+    }
+    out = console()
+    for key, value in lines.items():
+        out.print(f"{key:13} {value}", markup=False)
+    if dev := said.metrics.get("dev"):
+        out.print(f"scores on {trained.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):", markup=False)
+        show_scores(dev, out)

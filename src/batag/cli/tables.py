@@ -1,0 +1,62 @@
+"""Scores as tables in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def percent(value: float) -> str:
+    """A score as the paper writes it: 84.3."""
+    return f"{100 * value:.1f}"
+
+
+def show_scores(report: Mapping[str, Any], out: Console) -> None:
+    """Token level and tag level of a report."""
+    from rich.table import Table
+
+    tokens, tags = report["tokens"], report["tags"]
+    table = Table("token level", *("precision", "recall", "F1", "F2", "true", "predicted"), title_justify="left")
+    for name, row in tokens["classes"].items():
+        cells = [percent(row[key]) for key in ("precision", "recall", "f1", "f2")]
+        table.add_row(name, *cells, f"{row['true']:,}", f"{row['predicted']:,}")
+    table.add_section()
+    for name, suffix in (("macro", ""), ("macro without none", "_without_none")):
+        table.add_row(name, "", "", percent(tokens[f"macro_f1{suffix}"]), percent(tokens[f"macro_f2{suffix}"]), style="bold")
+    out.print(table)
+    table = Table("tag level (exact borders)", "precision", "recall", "F1", "F2", "true", "predicted", "found")
+    rows = {**tags["classes"], "micro": tags["micro"], "macro": tags["macro"]}
+    for name, row in rows.items():
+        if name == "micro":
+            table.add_section()
+        cells = [percent(row[key]) for key in ("precision", "recall", "f1", "f2")]
+        amounts = [f"{row[key]:,}" if key in row else "" for key in ("true", "predicted", "found")]
+        table.add_row(name, *cells, *amounts, style="bold" if name in ("micro", "macro") else "")
+    out.print(table)
+
+
+def show_groups(by: Mapping[str, Mapping[str, Any]], out: Console) -> None:
+    """One line a language, field and shop."""
+    from rich.table import Table
+
+    if not by:
+        return
+    table = Table("by", "", "tokens", "macro F1", "macro F2", "tags", "tag F1", "tag F2")
+    for group, members in by.items():
+        for name, report in members.items():
+            tokens, micro = report["tokens"], report["tags"]["micro"]
+            scores = percent(tokens["macro_f1"]), percent(tokens["macro_f2"])
+            table.add_row(
+                group,
+                name or "(none)",
+                f"{tokens['tokens']:,}",
+                *scores,
+                f"{micro['true']:,}",
+                percent(micro["f1"]),
+                percent(micro["f2"]),
+            )
+        table.add_section()
+    out.print(table)

@@ -1,0 +1,166 @@
+"""`batag train`: labelled pages to a run with its bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from batag.cli import options
+
+if TYPE_CHECKING:
+    from batag.training.run import Run
+
+
+def train(
+    pages: Annotated[list[Path] | None, typer.Argument(metavar="[PAGES]...", help="Files of labelled pages.")] = None,
+    dev: Annotated[
+        list[Path] | None, typer.Option("--dev", help="Pages to choose the best epoch by; none: a tenth of PAGES is held out.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the run; must be new.")] = Path("run"),
+    recipe: Annotated[Path | None, typer.Option("--recipe", help="What to train, in TOML; it names what it changes.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the recipe, as in encoder.depth=6.")
+    ] = None,
+    show_recipe: Annotated[bool, typer.Option("--show-recipe", help="Print the whole recipe and stop.")] = False,
+    resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was left.")] = None,
+    device: options.Device = "auto",
+    format: options.Format = None,
+    columns: options.Columns = None,
+    language: options.Language = None,
+    encoding: options.Encoding = None,
+    strict: options.Strict = False,
+    problems: options.ProblemFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Learn from labelled pages: checkpoints, metrics, curves and the bundle of the best epoch go to the run's folder."""
+    from batag.errors import UsageError
+    from batag.training.recipe import read_recipe
+
+    if resume is not None and (pages or dev or recipe):
+        raise UsageError("--resume goes on with the run's own pages and recipe", todo="Leave PAGES, --dev and --recipe out")
+    if show_recipe:
+        typer.echo(read_recipe(recipe, settings=set_ or []).text(), nl=False)
+        return
+    from batag.training.data import DataFiles
+    from batag.training.run import Run
+
+    if resume is not None:
+        run = Run.open(resume, settings=set_)
+    elif pages:
+        for path in (*pages, *(dev or [])):
+            if str(path) == "-" or (path.exists() and not path.is_file()):
+                raise UsageError(f"{path} cannot be read a second time when the run is resumed", todo="Name files")
+        chosen = read_recipe(recipe, settings=set_ or [])
+        run = Run.create(
+            out, chosen, DataFiles(tuple(pages), tuple(dev or ()), options.of_input(format, columns, language, encoding))
+        )
+    else:
+        raise UsageError("no pages to train on", todo="Name files of labelled pages, or a run with --resume")
+    train_watched(run, device=device, strict=strict, problems=problems)
+    report(run, as_json=as_json)
+
+
+def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path | None = None) -> None:
+    """Train with progress on standard error: a bar for people, a line an epoch for logs."""
+    from functools import partial
+
+    from batag.cli.terminal import collected_problems, console, progress
+    from batag.errors import BatagError
+
+    err = console(error=True)
+    try:
+        with collected_problems(strict=strict, path=problems) as found:
+            run.prepare(device=device, problems=found, watch=partial(progress, doing="reading pages"))
+    except BatagError:
+        # Nothing was learnt: the same command can be typed again.
+        run.abandon()
+        raise
+    assert run.data is not None
+    for line in notes(run.data.facts):
+        err.print(line, style="yellow", markup=False)
+    try:
+        _follow(run, err)
+    except KeyboardInterrupt:
+        run.save()
+        err.print(f"\nstopped; go on with: batag train --resume {run.folder}", markup=False)
+        raise typer.Exit(130) from None
+
+
+def notes(facts: dict[str, Any]) -> list[str]:
+    """What the user should know of the pages before they are learnt from."""
+    lines = []
+    train, dev = facts["train"], facts["dev"]
+    if facts["held_out"]:
+        lines.append(f"no --dev: {dev['pages']:,} pages (no twin of a training page) are held out to choose the best epoch by")
+    for name, part in (("train", train), ("dev", dev)):
+        if part["not_labelled"]:
+            lines.append(f"{name}: {part['not_labelled']:,} pages are not labelled and are left out")
+        if part["tags_misaligned"]:
+            lines.append(
+                f"{name}: {part['tags_misaligned']:,} of {part['tags']:,} tags do not fit the tokens "
+                f"({part['tags_lost']:,} lost); batag inspect lists them"
+            )
+    if dev["unknown_classes"]:
+        lines.append(f"dev: classes that train does not have do not count: {', '.join(dev['unknown_classes'])}")
+    return lines
+
+
+def _follow(run: Run, err: Any) -> None:
+    import time
+
+    from rich import progress as bars
+
+    from batag.cli.tables import percent
+    from batag.training.loop import StepDone
+
+    assert run.data is not None
+    assert run.learner is not None
+    chosen = run.recipe.training
+    total, began, at = chosen.epochs * run.steps_an_epoch, time.monotonic(), run.learner.step
+    pages, parameters = len(run.data.train), sum(each.numel() for each in run.learner.model.parameters())
+    err.print(
+        f"{run.recipe.encoder.name} ({parameters:,} parameters, {run.recipe.input.kind} input, {run.recipe.objective.name}) on "
+        f"{pages:,} examples, {chosen.epochs} epochs of {run.steps_an_epoch:,} steps"
+        + (f"; resumed at step {at:,}" if at else ""),
+        markup=False,
+    )
+    columns = (
+        bars.TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
+        bars.BarColumn(),
+        bars.TextColumn("loss {task.fields[loss]:.4f}  {task.fields[rate]:.1f} steps/s  {task.fields[scores]}"),
+        bars.TimeRemainingColumn(),
+    )
+    scores = ""
+    with bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display:
+        task = display.add_task("", total=total, completed=at, epoch=1, epochs=chosen.epochs, loss=0.0, rate=0.0, scores="")
+        for done in run.train():
+            if isinstance(done, StepDone):
+                rate = (done.step - at) / max(time.monotonic() - began, 1e-9)
+                display.update(task, completed=done.step, epoch=done.epoch, loss=done.loss, rate=rate, scores=scores)
+            else:
+                summary = done.scores.summary()
+                scores = f"dev macro F1 {percent(summary['macro_f1'])} F2 {percent(summary['macro_f2'])}"
+                best = "  best so far" if run.selection.epoch == done.epoch else ""
+                seconds = time.monotonic() - began
+                err.print(f"epoch {done.epoch:3d}  loss {done.loss:.4f}  {scores}  {seconds:.0f} s{best}", markup=False)
+
+
+def report(run: Run, *, as_json: bool) -> None:
+    """What came out, and what to type next."""
+    from batag.cli.tables import show_scores
+    from batag.cli.terminal import console, print_json
+    from batag.training.run import BUNDLE, CURVES
+
+    bundle = run.folder / BUNDLE
+    if as_json:
+        assert run.data is not None
+        print_json({"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores})
+        return
+    out = console()
+    out.print(f"dev scores of the best epoch ({run.scores['epoch']}, by {run.selection.metric}):", markup=False)
+    show_scores(run.scores, out)
+    out.print(f"curves in {run.folder / CURVES}, bundle in {bundle}; next:", markup=False)
+    out.print(f"  batag evaluate {bundle} TEST_PAGES", markup=False)
+    out.print(f"  batag tag {bundle} PAGES --out TAGGED.jsonl", markup=False)

@@ -1,0 +1,22 @@
+"""Where tensors live: the CPU, or an accelerator if there is one."""
+
+from __future__ import annotations
+
+import torch
+
+from batag.errors import UsageError
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of that name; `auto` takes the best there is."""
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    kind = name.partition(":")[0]
+    if name == "auto":
+        return torch.device(next(each for each in ("cuda", "mps", "cpu") if there[each]))
+    if kind not in there:
+        raise UsageError(f"{name!r} is not a device", todo=f"There are {', '.join(DEVICES)}")
+    if not there[kind]:
+        raise UsageError(f"this machine has no {kind}", todo="Use --device cpu or auto")
+    return torch.device(name)

@@ -1,0 +1,170 @@
+"""Pages to tags: segmentation, engine, labels to spans, spans to tags cut from the original page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.bundles.bundle import Bundle, read_bundle
+from batag.encoders.prediction import Floats
+from batag.encoders.sequence import page_words, windows
+from batag.engines import build_engine
+from batag.errors import BatagError, InputError, UsageError
+from batag.labels.alignment import cut_tags
+from batag.pages.page import Page, Tag
+from batag.pages.problems import Problems
+from batag.pages.record import RecordReader
+from batag.pages.stopwords import StopWords, stop_words
+from batag.segmentation.segmentation import TokenizedField, language_of
+from batag.settings import settings
+
+_BATCH = 256
+AnyPage = Page | Mapping[str, Any]
+
+
+class Tags(list[Tag]):
+    """The tags of one page, every occurrence by position; `error` says why a page could not be tagged."""
+
+    def __init__(self, tags: Iterable[Tag] = (), *, error: str | None = None) -> None:
+        super().__init__(tags)
+        self.error = error
+
+
+@dataclass(slots=True)
+class Prediction:
+    """A page in tokens with the probabilities of each token's labels [L,C], one array a field."""
+
+    page: Page
+    fields: list[TokenizedField]
+    probabilities: list[Floats]
+
+
+class Tagger:
+    """Tags pages with one bundle."""
+
+    def __init__(
+        self, bundle: Bundle, *, engine: str = "torch", device: str = "auto", stop_words: Iterable[str | Path] = ()
+    ) -> None:
+        self.bundle = bundle
+        self.scheme = bundle.scheme
+        self.segmentation = bundle.segmentation
+        self.engine = build_engine(engine, bundle, device=device)
+        self._more_stop_words = tuple(stop_words)
+
+    @classmethod
+    def load(cls, folder: Path | str, **options: Any) -> Tagger:
+        """The tagger of a bundle's (or a finished run's) folder."""
+        return cls(read_bundle(folder), **options)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes of its tags."""
+        return self.scheme.classes
+
+    def tag(self, page: AnyPage, richness: float | None = None) -> list[Tag]:
+        """The tags of one page, every occurrence by position; a page that cannot be tagged is an error."""
+        tags = next(self.tag_many([page], richness=richness))
+        if tags.error is not None:
+            raise InputError(tags.error, todo="Give a Page, or a dict with title and/or description")
+        return tags
+
+    def tag_many(self, pages: Iterable[AnyPage], richness: float | None = None) -> Iterator[Tags]:
+        """The tags of each page, in order; a page that cannot be tagged has none and says why in `error`."""
+        if richness is not None:
+            todo = "Leave richness out: the bundle gives the most probable tags"
+            raise UsageError(f"this bundle has no operating points for richness {richness}", todo=todo)
+        iterator = iter(pages)
+        while batch := list(islice(iterator, _BATCH)):
+            read = [self._read(page) for page in batch]
+            good = [page for page in read if isinstance(page, Page)]
+            tagged = map(self.tags_of, self._predict(good))
+            for page in read:
+                yield Tags(next(tagged)) if isinstance(page, Page) else Tags(error=page)
+
+    def predict(self, pages: Iterable[Page]) -> Iterator[Prediction]:
+        """Each page in tokens with probabilities; `tags_of` and `labels_of` say what follows."""
+        iterator = iter(pages)
+        while batch := list(islice(iterator, _BATCH)):
+            yield from self._predict(batch)
+
+    def labels_of(self, prediction: Prediction) -> list[NDArray[np.int64]]:
+        """The most probable label of each token, one array a field."""
+        return [values.argmax(-1) for values in prediction.probabilities]
+
+    def tags_of(self, prediction: Prediction) -> list[Tag]:
+        """Neighbouring tokens of one class (or B- and I-) as tags; the score is the mean probability of the class over the
+        tokens of the tag."""
+        stop = _stop_words(language_of(prediction.page), self._more_stop_words)
+        tags: list[Tag] = []
+        for field, values in zip(prediction.fields, prediction.probabilities, strict=True):
+            if not len(values):
+                continue
+            spans = self.scheme.decode(values.argmax(-1).tolist())
+            if not spans:
+                continue
+            starts = [start for start, _ in field.origins]
+            for tag in cut_tags(prediction.page, field, spans, stop_words=stop):
+                first, last = np.searchsorted(starts, (tag.start, tag.end), side="left")
+                first = min(first, len(values) - 1)
+                tags.append(replace(tag, score=self._score(values[first : max(last, first + 1)], tag.label)))
+        return tags
+
+    def _score(self, values: Floats, label: str) -> float:
+        number = self.scheme.classes.index(label)
+        columns = [number + 1] if self.scheme.name == "flat" else [2 * number + 1, 2 * number + 2]
+        return round(float(values[:, columns].sum(1).mean()), 6)
+
+    def _predict(self, pages: Sequence[Page]) -> Iterator[Prediction]:
+        description = self.bundle.description
+        cut = list(self.segmentation.many(pages))
+        sequences: list[list[str]] = []
+        views = []
+        for _, fields in cut:
+            words, starts = page_words(fields)
+            own = windows(len(words), size=description.window, overlap=description.overlap)
+            views.append((len(words), starts, own))
+            sequences += (words[view.start : view.stop] for view in own)
+        found = iter(self.engine.probabilities(sequences))
+        for (page, fields), (length, starts, own) in zip(cut, views, strict=True):
+            whole = np.zeros((length, len(self.scheme.labels)), dtype=np.float32)
+            for view in own:
+                whole[view.first : view.last] = next(found)[view.first - view.start : view.last - view.start]
+            parts = [whole[start : start + len(field.tokens)] for field, start in zip(fields, starts, strict=True)]
+            yield Prediction(page, fields, parts)
+
+    def _read(self, page: AnyPage) -> Page | str:
+        """The page, or why it is none."""
+        if isinstance(page, Page):
+            if page.characters > settings.max_page_characters:
+                return f"page {page.id}: more than {settings.max_page_characters:,} characters"
+            return page
+        if not isinstance(page, Mapping):
+            return f"{type(page).__name__} is not a page"
+        problems = Problems()
+        try:
+            read = RecordReader(problems=problems, stem="page").page(page, where="page", number=1)
+        except BatagError as error:
+            return str(error)
+        return read if read is not None else "; ".join(problem.reason for problem in problems.listed) or "not a page"
+
+
+def distinct(tags: Iterable[Tag]) -> list[Tag]:
+    """One tag a text and label, the one with the best score, in order of first position."""
+    best: dict[tuple[str, str], Tag] = {}
+    for tag in tags:
+        key = tag.label, tag.text
+        if key not in best or (tag.score or 0) > (best[key].score or 0):
+            best[key] = tag
+    return list(best.values())
+
+
+@cache
+def _stop_words(language: str, more: tuple[str | Path, ...]) -> StopWords:
+    return StopWords(stop_words(language, more=more))

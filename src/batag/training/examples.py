@@ -1,0 +1,113 @@
+"""Labelled pages to examples: words and labels, one a page or, of a long page, one a window."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from batag.encoders.sequence import page_words, windows
+from batag.errors import InputError
+from batag.labels.alignment import align
+from batag.labels.counts import class_counts
+from batag.labels.scheme import NONE, Scheme, TokenSpan, build_scheme
+from batag.objectives.objective import IGNORED
+from batag.pages.page import Page
+from batag.segmentation.segmentation import Segmentation, language_of
+
+
+@dataclass(slots=True)
+class Example:
+    """Words of one page (or window) and the label of each; -1 is not learnt from."""
+
+    page: str
+    words: list[str]
+    labels: list[int]
+
+
+@dataclass
+class LabelledWords:
+    """Pages as words and spans, before classes have numbers, and what was found in them."""
+
+    pages: list[tuple[str, list[str], list[tuple[int, int, list[TokenSpan]]]]] = field(default_factory=list)
+    class_tokens: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
+    not_labelled: int = 0
+    tags: int = 0
+    misaligned: int = 0
+    lost: int = 0
+
+    def facts(self) -> dict[str, Any]:
+        """What there is to say about these pages."""
+        return {
+            "pages": len(self.pages),
+            "not_labelled": self.not_labelled,
+            "tokens": sum(self.class_tokens.values()),
+            "tags": self.tags,
+            "tags_misaligned": self.misaligned,
+            "tags_lost": self.lost,
+            "languages": dict(self.languages.most_common()),
+            "classes": class_counts(self.class_tokens),
+        }
+
+
+def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWords:
+    """The labelled ones of these pages in tokens; the others are counted."""
+    found = LabelledWords()
+    known: dict[str, str] = {}
+    for page, fields in segmentation.many(pages):
+        if not page.labelled:
+            found.not_labelled += 1
+            continue
+        words, starts = page_words(fields)
+        of_fields = []
+        for each, start in zip(fields, starts, strict=True):
+            spans, misaligned = align(page, each)
+            of_fields.append((start, len(each.tokens), spans))
+            found.misaligned += len(misaligned)
+            found.lost += sum(item.lost for item in misaligned)
+            tagged = Counter[str]()
+            for first, last, name in spans:
+                tagged[name] += last + 1 - first
+            found.class_tokens += tagged
+            found.class_tokens[NONE] += len(each.tokens) - tagged.total()
+        found.tags += len(page.tags)
+        found.languages[language_of(page)] += 1
+        # Each distinct word is held once, however many pages have it.
+        found.pages.append((page.id, [known.setdefault(word, word) for word in words], of_fields))
+    return found
+
+
+def choose_scheme(name: str, train: LabelledWords, *, where: str) -> Scheme:
+    """The scheme of the training pages."""
+    if not train.pages:
+        todo = "Label some, as docs/labelling.md says" if train.not_labelled else "See the problems above"
+        raise InputError("no labelled page to learn from", where=where, todo=todo)
+    if not set(train.class_tokens) - {NONE}:
+        raise InputError("no tag on any page, so there is nothing to learn", where=where, todo="See docs/labelling.md")
+    return build_scheme(name, train.class_tokens)
+
+
+def make_examples(found: LabelledWords, scheme: Scheme, *, window: int, overlap: int) -> list[Example]:
+    """Examples in the order of the pages; tokens of a class that the scheme does not have are not learnt from."""
+    classes = set(scheme.classes)
+    examples = []
+    for page, words, of_fields in found.pages:
+        labels = [IGNORED] * len(words)
+        for start, length, spans in of_fields:
+            inside = scheme.encode((span for span in spans if span[2] in classes), length=length)
+            for first, last, name in spans:
+                if name not in classes:
+                    inside[first : last + 1] = [IGNORED] * (last + 1 - first)
+            labels[start : start + length] = inside
+        for view in windows(len(words), size=window, overlap=overlap):
+            own = [IGNORED] * (view.first - view.start) + labels[view.first : view.last] + [IGNORED] * (view.stop - view.last)
+            examples.append(Example(page, words[view.start : view.stop], own))
+    return examples
+
+
+def label_counts(examples: Iterable[Example], labels: int) -> list[int]:
+    """N_1..N_C: how many tokens carry each label."""
+    counts = Counter(label for example in examples for label in example.labels)
+    return [counts[label] for label in range(labels)]

@@ -1,0 +1,177 @@
+"""The training loop: a generator that yields facts of steps and epochs; saving, logging and progress stand outside.
+
+Nothing random outlives a step: batches follow from seed and epoch, dropout from seed and step, so that a run can
+be resumed from its weights and its step alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from batag.encoders.batches import epoch_batches
+from batag.encoders.classifier import TokenClassifier
+from batag.encoders.prediction import predict_labels
+from batag.evaluation.tokens import TokenScores
+from batag.labels.scheme import Scheme
+from batag.objectives.objective import IGNORED, Objective
+from batag.training.examples import Example
+from batag.training.recipe import Recipe
+from batag.training.schedule import VERSIONS, learning_rate, peak_keeping_scale
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """One step: the loss of its batch and the rate that it was taken with."""
+
+    step: int
+    epoch: int
+    loss: float
+    rate: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpochDone:
+    """One epoch: the mean loss of its steps and the scores on dev."""
+
+    epoch: int
+    step: int
+    loss: float
+    scores: TokenScores
+
+
+class BadLossError(Exception):
+    """The loss (or its gradient) is not finite; the weights are as they were before the step."""
+
+    def __init__(self, what: str, *, step: int, loss: float, examples: Sequence[Example]) -> None:
+        super().__init__(what)
+        self.what, self.step, self.loss, self.examples = what, step, loss, examples
+
+
+@dataclass
+class Learner:
+    """All that a step changes: the weights, their running average, Adam's moments and how far it is."""
+
+    model: TokenClassifier
+    optimizer: torch.optim.Adam
+    average: dict[str, Tensor] = field(default_factory=dict)
+    step: int = 0
+    epochs: int = 0
+    loss_sum: float = 0.0
+
+    def weights(self) -> dict[str, Tensor]:
+        """The weights that are evaluated and shipped."""
+        return self.average or dict(self.model.named_parameters())
+
+
+def build_learner(model: TokenClassifier, *, average: float, device: torch.device) -> Learner:
+    """A learner at step 0."""
+    model.to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    kept = {name: value.detach().clone() for name, value in model.named_parameters()} if average else {}
+    return Learner(model, optimizer, kept)
+
+
+def rate_of(recipe: Recipe, step: int) -> float:
+    """The learning rate of a step."""
+    chosen = recipe.schedule
+    version = dict(VERSIONS[chosen.version])
+    scale = peak_keeping_scale(chosen.warmup) if chosen.scale == "peak" else float(chosen.scale)
+    version["scale"] = version.get("scale", 1.0) * scale
+    return learning_rate(step, width=recipe.encoder.width, warmup=chosen.warmup, **version)
+
+
+def train_steps(
+    learner: Learner,
+    objective: Objective,
+    examples: Sequence[Example],
+    dev: Sequence[Example],
+    *,
+    recipe: Recipe,
+    scheme: Scheme,
+) -> Iterator[StepDone | EpochDone]:
+    """Train to the end of the recipe's last epoch, from wherever the learner is."""
+    chosen = recipe.training
+    device = next(learner.model.parameters()).device
+    objective.to(device)
+    lengths = [len(example.words) for example in examples]
+    a_epoch = math.ceil(len(examples) / chosen.batch)
+    while learner.epochs < chosen.epochs:
+        epoch = learner.epochs + 1
+        batches = epoch_batches(lengths, batch=chosen.batch, seed=chosen.seed, epoch=epoch)
+        for number in range(learner.step - learner.epochs * a_epoch, a_epoch):
+            batch = [examples[each] for each in batches[number]]
+            yield take_step(learner, objective, batch, recipe=recipe, epoch=epoch, device=device)
+        scores = score(learner, dev, scheme, device=device)
+        loss, learner.loss_sum, learner.epochs = learner.loss_sum / a_epoch, 0.0, epoch
+        yield EpochDone(epoch, learner.step, loss, scores)
+
+
+def take_step(
+    learner: Learner, objective: Objective, batch: Sequence[Example], *, recipe: Recipe, epoch: int, device: torch.device
+) -> StepDone:
+    """One step of Adam; a loss that is not finite ends it before any weight is touched."""
+    model, optimizer, step = learner.model, learner.optimizer, learner.step + 1
+    torch.manual_seed((recipe.training.seed * 1_000_003 + step) % 2**63)
+    words = model.input.lexicon.batch([example.words for example in batch]).to(device)
+    targets = padded_labels(batch, words.mask.shape[1]).to(device)
+    model.train()
+    if step == 1:
+        model.encoder.prepare(model.input(words).detach(), words.mask)
+    logits = model(words)
+    loss = objective(logits.flatten(0, 1), targets.flatten()) + model.encoder.auxiliary_loss
+    value = loss.item()
+    if not math.isfinite(value):
+        raise BadLossError(f"the loss of step {step} is {value}", step=step, loss=value, examples=batch)
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    if recipe.training.clip:
+        norm = nn.utils.clip_grad_norm_(model.parameters(), recipe.training.clip)
+        if not torch.isfinite(norm):
+            raise BadLossError(f"the gradient of step {step} is {norm.item()}", step=step, loss=value, examples=batch)
+    rate = rate_of(recipe, step)
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.step()
+    if learner.average:
+        # Young averages forget faster, so that the start's random weights do not linger.
+        share = min(recipe.training.average, (1 + step) / (10 + step))
+        with torch.no_grad():
+            torch._foreach_lerp_(list(learner.average.values()), list(model.parameters()), 1 - share)
+    learner.step, learner.loss_sum = step, learner.loss_sum + value
+    return StepDone(step, epoch, value, rate, int((targets != IGNORED).sum()))
+
+
+def padded_labels(batch: Sequence[Example], length: int) -> Tensor:
+    """The labels of a batch [B,L], -1 at padding."""
+    labels = torch.full((len(batch), length), IGNORED, dtype=torch.long)
+    for row, example in zip(labels, batch, strict=True):
+        row[: len(example.labels)] = torch.tensor(example.labels)
+    return labels
+
+
+def score(learner: Learner, dev: Sequence[Example], scheme: Scheme, *, device: torch.device) -> TokenScores:
+    """Token scores on dev of the weights that would be shipped."""
+    scores = TokenScores(scheme)
+    own: dict[str, Any] = {}
+    if learner.average:
+        own = {name: value.detach().clone() for name, value in learner.model.named_parameters()}
+        load_weights(learner.model, learner.average)
+    for example, labels in zip(dev, predict_labels(learner.model, [each.words for each in dev], device), strict=True):
+        scores.add(example.labels, labels)
+    if own:
+        load_weights(learner.model, own)
+    return scores
+
+
+def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
+    """Copy weights into a model of the same shape."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(weights[name])

@@ -1,0 +1,233 @@
+"""What to train, in TOML: the default recipe holds every value, a recipe of the user's names what it changes."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from batag.encoders import ENCODERS
+from batag.errors import InputError, UsageError
+from batag.objectives import build_objective
+from batag.pages.cleaning import Cleaner, parse_rules
+from batag.segmentation import SEGMENTATIONS
+from batag.training.schedule import VERSIONS
+
+Share = Annotated[float, Field(ge=0, lt=1)]
+Count = Annotated[int, Field(ge=1, le=100_000_000)]
+Size = Annotated[int, Field(ge=1, le=65_536)]
+Selection = Literal["macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none"]
+_LINE = re.compile(r"(\w+) = (.*?)(  #.*)?$")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class PagesTable(_Table):
+    """How pages become labelled tokens."""
+
+    segmentation: str
+    rules: str
+    dictionary: str
+    scheme: Literal["flat", "bio"]
+
+
+class InputTable(_Table):
+    """How tokens become vectors."""
+
+    kind: Literal["word", "rich"]
+    word_dropout: Share
+    dropout: Share
+    at_least: Count
+    shortest: Annotated[int, Field(ge=1, le=16)]
+    longest: Annotated[int, Field(ge=1, le=16)]
+    buckets: Annotated[int, Field(ge=1, le=10_000_000)]
+    shapes: Annotated[int, Field(ge=1, le=1_000_000)]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments of `build_input`."""
+        return self.model_dump(exclude={"at_least"})
+
+
+class EncoderTable(_Table):
+    """The encoder; `options` are those that only one has."""
+
+    name: str
+    width: Size
+    depth: Annotated[int, Field(ge=1, le=1_000)]
+    heads: Size
+    inner: Size
+    position: Literal["sinusoid", "none", "linear", "affine"]
+    dropout: Share
+    options: dict[str, Any]
+
+
+class ObjectiveTable(_Table):
+    """What is made small."""
+
+    name: str
+
+
+class ScheduleTable(_Table):
+    """The learning rate."""
+
+    version: str
+    warmup: Count
+    scale: Literal["peak"] | Annotated[float, Field(gt=0)]
+
+
+class TrainingTable(_Table):
+    """The loop."""
+
+    batch: Annotated[int, Field(ge=1, le=100_000)]
+    epochs: Annotated[int, Field(ge=1, le=1_000_000)]
+    seed: Annotated[int, Field(ge=0, lt=2**31)]
+    average: Share
+    clip: Annotated[float, Field(ge=0)]
+    window: Annotated[int, Field(ge=2, le=1_000_000)]
+    overlap: Annotated[int, Field(ge=0, le=1_000_000)]
+    threads: Annotated[int, Field(ge=1, le=1_024)]
+    checkpoint_steps: Count
+    selection: Selection
+
+
+class Recipe(_Table):
+    """A whole recipe; nothing in it is hidden."""
+
+    pages: PagesTable
+    input: InputTable
+    encoder: EncoderTable
+    objective: ObjectiveTable
+    schedule: ScheduleTable
+    training: TrainingTable
+
+    @classmethod
+    def resolve(cls, *changes: Mapping[str, Any], where: str = "recipe") -> Recipe:
+        """The default recipe with changes on top, each a (part of a) recipe."""
+        values: dict[str, Any] = tomllib.loads(default_text())
+        for change in changes:
+            _merge(values, change, path=(), where=where)
+        try:
+            recipe = cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(str(part) for part in first["loc"][:2])
+            raise UsageError(
+                f"{key} = {json.dumps(first['input'])}: {first['msg']}", where=where, todo=_meaning(key)
+            ) from error
+        recipe.check(where)
+        return recipe
+
+    def check(self, where: str) -> None:
+        """What a type cannot say: names that exist, numbers that fit together."""
+        _one_of("encoder.name", self.encoder.name, ENCODERS, where)
+        _one_of("schedule.version", self.schedule.version, VERSIONS, where)
+        _one_of("pages.segmentation", self.pages.segmentation, SEGMENTATIONS, where)
+        build_objective(self.objective.name, [1, 1])
+        Cleaner(parse_rules(self.pages.rules))
+        problems = {
+            "encoder.heads": self.encoder.width % self.encoder.heads and "does not divide encoder.width",
+            "input.longest": self.input.longest < self.input.shortest and "is below input.shortest",
+            "training.overlap": self.training.overlap >= self.training.window and "is not smaller than training.window",
+        }
+        for key, problem in problems.items():
+            if problem:
+                raise UsageError(f"{key} {problem}", where=where, todo=_meaning(key))
+
+    def text(self) -> str:
+        """This recipe as TOML, every value with its comment."""
+        values = self.model_dump()
+        lines, table = [], values
+        for line in default_text().splitlines():
+            if line.startswith("["):
+                lines.append(line)
+                table = values
+                for part in line[1 : line.index("]")].split("."):
+                    table = table[part]
+                if line.startswith("[encoder.options]"):
+                    lines += [f"{key} = {json.dumps(value)}" for key, value in table.items()]
+            elif form := _LINE.match(line):
+                lines.append(f"{form[1]} = {json.dumps(table[form[1]], ensure_ascii=False)}{form[3] or ''}")
+            else:
+                lines.append(line)
+        return "\n".join(lines) + "\n"
+
+
+def default_text() -> str:
+    """The default recipe as it stands in its file."""
+    return resources.files("batag.training").joinpath("default.toml").read_text(encoding="utf-8")
+
+
+def read_recipe(path: Path | None, *, settings: Iterable[str] = ()) -> Recipe:
+    """The recipe of a file (None: the default), changed by `table.key=value` settings."""
+    changes: list[Mapping[str, Any]] = []
+    if path is not None:
+        try:
+            changes.append(tomllib.loads(path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise InputError(f"cannot be opened ({error.strerror})", where=str(path), todo="Name a recipe (TOML)") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"is not TOML: {error}", where=str(path), todo="batag train --show-recipe prints a whole one"
+            ) from error
+        Recipe.resolve(*changes, where=str(path))
+    return Recipe.resolve(*changes, *map(parse_setting, settings), where="--set" if settings else str(path or "recipe"))
+
+
+def parse_setting(text: str) -> dict[str, Any]:
+    """`encoder.depth=6` as a change of a recipe; what is not a TOML value is text."""
+    key, equals, value = text.partition("=")
+    parts = [part.strip() for part in key.split(".")]
+    if not equals or len(parts) < 2 or not all(parts):
+        raise UsageError(f"--set {text!r} is not TABLE.KEY=VALUE", todo="Write it like --set encoder.depth=6")
+    try:
+        parsed = tomllib.loads(f"value = {value.strip()}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value.strip()
+    change: Any = parsed
+    for part in reversed(parts):
+        change = {part: change}
+    return dict(change)
+
+
+def _merge(values: dict[str, Any], change: Mapping[str, Any], *, path: tuple[str, ...], where: str) -> None:
+    for key, value in change.items():
+        name = ".".join((*path, key))
+        free = path == ("encoder", "options")
+        if key not in values and not free:
+            near = difflib.get_close_matches(key, values, n=1, cutoff=0.5)
+            hint = f"Did you mean {'.'.join((*path, near[0]))}? " if near else ""
+            place = f"[{'.'.join(path)}]" if path else "a recipe"
+            raise UsageError(f"unknown key {name}", where=where, todo=f"{hint}{place} has {', '.join(values)}")
+        if isinstance(values.get(key), dict):
+            if not isinstance(value, Mapping):
+                raise UsageError(f"{name} is a table, not a value", where=where, todo=f"Write [{name}] and its keys under it")
+            _merge(values[key], value, path=(*path, key), where=where)
+        else:
+            # A whole number where a share is expected is a share.
+            values[key] = float(value) if type(value) is int and isinstance(values.get(key), float) else value
+
+
+def _one_of(key: str, value: str, known: Iterable[str], where: str) -> None:
+    names = list(known)
+    if value not in names:
+        near = difflib.get_close_matches(value, names, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"{key} = {json.dumps(value)} is unknown", where=where, todo=f"{hint}There are {', '.join(names)}")
+
+
+def _meaning(key: str) -> str:
+    """The comment of a key in the default recipe."""
+    table, name = key.split(".")[:2]
+    section = default_text().split(f"[{table}]", 1)[-1]
+    found = re.search(rf"^{re.escape(name)} = .*?  # (.*)$", section, re.MULTILINE)
+    return f"{key}: {found[1]}" if found else ""

@@ -1,0 +1,301 @@
+"""A run: the folder of one training. It can be left at any moment and resumed as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TextIO
+
+import torch
+
+from batag.bundles.bundle import write_bundle
+from batag.encoders.classifier import build_classifier
+from batag.encoders.device import choose_device
+from batag.encoders.prediction import predict_labels
+from batag.errors import BatagError, InputError, UsageError
+from batag.evaluation.tags import TagScores
+from batag.objectives import build_objective
+from batag.pages.file import open_output
+from batag.pages.formats import write_pages
+from batag.pages.page import Page
+from batag.pages.problems import Problems
+from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
+from batag.training.curves import draw_curves
+from batag.training.data import Data, DataFiles, read_data
+from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, load_weights, train_steps
+from batag.training.recipe import Recipe, parse_setting, read_recipe
+from batag.training.selection import Selection
+
+RECIPE, DATA, METRICS, LAST, BEST = "recipe.toml", "data.json", "metrics.jsonl", "last.safetensors", "best.safetensors"
+CURVES, BUNDLE, BAD_BATCH = "curves.png", "bundle", "bad-batch.json"
+_LOGGED_STEPS = 10
+_MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
+
+
+class Run:
+    """One training: `train` yields its facts and keeps the folder up to date."""
+
+    def __init__(self, folder: Path, recipe: Recipe, files: DataFiles) -> None:
+        self.folder, self.recipe, self.files = folder, recipe, files
+        self.selection = Selection(recipe.training.selection)
+        self.data: Data | None = None
+        self.learner: Learner | None = None
+        self.scores: dict[str, Any] = {}
+
+    @classmethod
+    def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Run:
+        """A new run in a new (or empty) folder."""
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            todo = f"Go on with: batag train --resume {folder}" if (folder / RECIPE).exists() else "Name a new folder"
+            raise InputError("is there already", where=str(folder), todo=todo)
+        if not files.train:
+            raise UsageError("no pages to train on", todo="Name a file of labelled pages")
+        facts = files.facts()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot be made ({error.strerror})", where=str(folder), todo="Name another folder") from error
+        _write(folder / DATA, json.dumps(facts, ensure_ascii=False, indent=2))
+        _write(folder / RECIPE, recipe.text())
+        return cls(folder, recipe, files)
+
+    @classmethod
+    def open(cls, folder: Path, *, settings: list[str] | None = None) -> Run:
+        """A run that began before; of its recipe only how long it takes may change."""
+        if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
+            raise InputError("is not the folder of a run", where=str(folder), todo="Name the folder that training wrote")
+        for setting in settings or []:
+            if setting.partition("=")[0].strip() not in _MAY_CHANGE:
+                raise UsageError(
+                    f"--set {setting} would make it another run",
+                    todo=f"With --resume only {', '.join(sorted(_MAY_CHANGE))} may change",
+                )
+            parse_setting(setting)
+        recipe = read_recipe(folder / RECIPE, settings=settings or [])
+        try:
+            facts = json.loads((folder / DATA).read_text(encoding="utf-8"))
+            files = DataFiles.of_facts(facts)
+        except (ValueError, KeyError, TypeError) as error:
+            if isinstance(error, BatagError):
+                raise
+            raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo="Train anew") from error
+        _write(folder / RECIPE, recipe.text())
+        return cls(folder, recipe, files)
+
+    @property
+    def steps_an_epoch(self) -> int:
+        assert self.data is not None
+        return -(-len(self.data.train) // self.recipe.training.batch)
+
+    def prepare(self, *, device: str = "auto", problems: Problems | None = None, watch: Any = iter) -> None:
+        """Read the pages, build the model, and go to where the run was left."""
+        # Whatever is wrong with the device is said before a long reading.
+        place = choose_device(device)
+        self.data = read_data(self.files, self.recipe, problems=Problems() if problems is None else problems, watch=watch)
+        torch.set_num_threads(self.recipe.training.threads)
+        torch.use_deterministic_algorithms(True, warn_only=place.type != "cpu")
+        torch.manual_seed(self.recipe.training.seed)
+        model = build_classifier(
+            self.data.vocabulary,
+            labels=len(self.data.scheme.labels),
+            input=self.recipe.input.options,
+            encoder=self.recipe.encoder.model_dump(),
+        )
+        self.learner = build_learner(model, average=self.recipe.training.average, device=place)
+        if (self.folder / LAST).exists():
+            facts = load_checkpoint(self.folder / LAST, self.learner)
+            self.selection.epoch, self.selection.value = facts["best_epoch"], facts["best_value"]
+
+    def train(self) -> Iterator[StepDone | EpochDone]:
+        """Train to the end, keeping checkpoints and metrics; then write the bundle and the curves."""
+        assert self.data is not None, "prepare first"
+        assert self.learner is not None
+        objective = build_objective(self.recipe.objective.name, self.data.counts)
+        steps = train_steps(
+            self.learner, objective, self.data.train, self.data.dev, recipe=self.recipe, scheme=self.data.scheme
+        )
+        with _locked(self.folder), self._metrics() as metrics:
+            began = time.monotonic()
+            while True:
+                try:
+                    done = next(steps, None)
+                except BadLossError as error:
+                    raise self._bad_loss(error) from error
+                if done is None:
+                    break
+                if isinstance(done, StepDone):
+                    if done.step % _LOGGED_STEPS == 0:
+                        _log(
+                            metrics,
+                            {"kind": "step", "step": done.step, "epoch": done.epoch, "loss": done.loss, "rate": done.rate},
+                        )
+                    if done.step % self.recipe.training.checkpoint_steps == 0:
+                        metrics.flush()
+                        self.save()
+                else:
+                    self._epoch(done, metrics, seconds=time.monotonic() - began)
+                yield done
+            metrics.flush()
+            self._finish()
+
+    def abandon(self) -> None:
+        """Take back a run that has not learnt anything yet."""
+        if not (self.folder / LAST).exists():
+            for name in (RECIPE, DATA):
+                (self.folder / name).unlink(missing_ok=True)
+            with suppress(OSError):
+                self.folder.rmdir()
+
+    def save(self) -> None:
+        """A checkpoint of where the run is now."""
+        assert self.learner is not None
+        save_checkpoint(self.folder / LAST, self.learner, self.selection.facts())
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The lines of `metrics.jsonl`; one that was cut off by a crash does not count."""
+        lines = []
+        path = self.folder / METRICS
+        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+            try:
+                lines.append(json.loads(line))
+            except ValueError:
+                break
+        return lines
+
+    def _epoch(self, done: EpochDone, metrics: TextIO, *, seconds: float) -> None:
+        assert self.learner is not None
+        report = done.scores.report()
+        summary = done.scores.summary()
+        best = self.selection.better(done.epoch, summary)
+        line = {"kind": "epoch", "epoch": done.epoch, "step": done.step, "loss": done.loss} | summary
+        line |= {key: {name: row[key] for name, row in report["classes"].items()} for key in ("true", "predicted")}
+        _log(metrics, line | {"selected": summary[self.selection.metric], "seconds": round(seconds, 1)})
+        metrics.flush()
+        if best:
+            save_weights(self.folder / BEST, self.learner.weights(), {"epoch": done.epoch, "step": done.step, "dev": report})
+        self.save()
+
+    @contextmanager
+    def _metrics(self) -> Iterator[TextIO]:
+        """The metrics to write on to, without what a crash left from after the checkpoint."""
+        assert self.learner is not None
+        at = {"step": self.learner.step, "epoch": self.learner.epochs}
+        kept = [line for line in self.metrics() if line[line["kind"]] <= at[line["kind"]]]
+        _write(self.folder / METRICS, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept))
+        with open(self.folder / METRICS, "a", encoding="utf-8") as stream:
+            yield stream
+
+    def _bad_loss(self, error: BadLossError) -> InputError:
+        batch = [{"page": each.page, "words": each.words, "labels": each.labels} for each in error.examples]
+        _write(
+            self.folder / BAD_BATCH,
+            json.dumps({"step": error.step, "loss": str(error.loss), "pages": batch}, ensure_ascii=False, indent=1),
+        )
+        self.save()
+        todo = f"Its pages are in {self.folder / BAD_BATCH}; try a smaller schedule.scale, or training.clip=1"
+        return InputError(f"{error.what}; the weights are those before it", where=str(self.folder), todo=todo)
+
+    def _finish(self) -> None:
+        """The best weights as a bundle, with their scores on dev; the curves."""
+        assert self.data is not None
+        assert self.learner is not None
+        weights, facts = load_weights_file(self.folder / BEST)
+        device = next(self.learner.model.parameters()).device
+        load_weights(self.learner.model, weights)
+        tags = TagScores()
+        predicted = predict_labels(self.learner.model, [example.words for example in self.data.dev], device)
+        for example, labels in zip(self.data.dev, predicted, strict=True):
+            known = [max(label, 0) for label in example.labels]
+            tags.add(*([(span[:2], span[2]) for span in self.data.scheme.decode(each)] for each in (known, labels.tolist())))
+        self.scores = {"epoch": facts["epoch"], "tokens": facts["dev"], "tags": tags.report()}
+        recipe = self.recipe.model_dump()
+        write_bundle(
+            self.folder / BUNDLE,
+            weights=weights,
+            vocabulary=self.data.vocabulary,
+            dictionary=self.data.dictionary,
+            description={
+                "batag": version("batag"),
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "name": self.folder.resolve().name,
+                "scheme": {"name": self.data.scheme.name, "classes": list(self.data.scheme.classes)},
+                "labels": list(self.data.scheme.labels),
+                "segmentation": {"name": self.data.segmentation.name, "rules": list(self.data.segmentation.cleaner.rules)},
+                "input": self.recipe.input.options,
+                "encoder": recipe["encoder"],
+                "window": self.recipe.training.window,
+                "overlap": self.recipe.training.overlap,
+                "operating_points": {},
+                "metrics": {"dev": self.scores},
+                "trained_on": self.data.facts["train"] | {"dev_pages": self.data.facts["dev"]["pages"]},
+                "recipe": recipe,
+            },
+        )
+        draw_curves(
+            self.metrics(),
+            self.folder / CURVES,
+            title=f"{self.folder.name}: {self.recipe.encoder.name}, {self.recipe.objective.name}",
+        )
+
+
+def train_run(
+    pages: Path | str | Iterable[Page],
+    *,
+    dev: Path | str | Iterable[Page] | None,
+    out: Path | str,
+    recipe: Path | str | None,
+    settings: Iterable[str],
+    device: str,
+) -> Path:
+    """A whole training; pages that are not in a file yet are written to `OUT.pages`, so that it can be resumed."""
+    out = Path(out)
+    files = DataFiles((_file_of(pages, out, "train"),), () if dev is None else (_file_of(dev, out, "dev"),))
+    run = Run.create(out, read_recipe(None if recipe is None else Path(recipe), settings=settings), files)
+    run.prepare(device=device)
+    for _ in run.train():
+        pass
+    return out
+
+
+def _file_of(pages: Path | str | Iterable[Page], out: Path, part: str) -> Path:
+    if isinstance(pages, (str, Path)):
+        return Path(pages)
+    path = out.with_name(f"{out.name}.pages") / f"{part}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_pages(pages, path)
+    return path
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """One training at a time in a folder; the lock goes with the process, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    lock = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        raise InputError("another training is at work in it", where=str(folder), todo="Wait for it or stop it") from error
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _write(path: Path, text: str) -> None:
+    with open_output(path) as stream:
+        stream.write(text.encode())
+
+
+def _log(metrics: TextIO, line: dict[str, Any]) -> None:
+    metrics.write(json.dumps(line, ensure_ascii=False) + "\n")
