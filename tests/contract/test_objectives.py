@@ -221,7 +221,7 @@ def test_the_weights_are_the_sheets() -> None:
 
 @pytest.mark.parametrize("logarithm", ["natural", "of ten"])
 def test_the_papers_worked_example(logarithm: str) -> None:
-    """Section 3.3: y = [1,0,0], p1 = [.4,.3,.3], p2 = [.4,.5,.1]; the paper prints logarithms of ten: 0.4, 0.71, 0.74, 0.4, 0.7."""
+    """The truth is class 0 and the predictions are the first two of P; the paper prints logarithms of ten."""
     unit = 1.0 if logarithm == "natural" else math.log(10)
     expected = {
         "natural": {"CE": (0.916291, 0.916291), "CECL": (1.629641, 1.714798), "PBP": (0.916291, 1.609438)},

@@ -15,15 +15,10 @@ Floats = NDArray[np.float64]
 Layer = Mapping[str, Floats]
 
 # The tensors of one layer in the order in which the sheet's vectors number them; D width, F inner width.
-BAT_LAYER = {
-    **{"Wq": "DD", "bq": "D", "Wk": "DD", "bk": "D", "Wv": "DD", "bv": "D", "Wo": "DD", "bo": "D"},
-    **{"K1": "1DD", "bK1": "D", "K3": "3DD", "bK3": "D", "g1": "D", "b1": "D", "g2": "D", "b2": "D"},
-    **{"W1": "DF", "bf1": "F", "W2": "FD", "bf2": "D", "Kr": "1DD", "bKr": "D", "g3": "D", "b3": "D"},
-}
-TRANSFORMER_LAYER = {
-    **{"Wq": "DD", "bq": "D", "Wk": "DD", "bk": "D", "Wv": "DD", "bv": "D", "Wo": "DD", "bo": "D"},
-    **{"W1": "DF", "bf1": "F", "W2": "FD", "bf2": "D", "g1": "D", "b1": "D", "g2": "D", "b2": "D"},
-}
+_ATTENTION = "Wq:DD bq:D Wk:DD bk:D Wv:DD bv:D Wo:DD bo:D "
+_BAT = _ATTENTION + "K1:1DD bK1:D K3:3DD bK3:D g1:D b1:D g2:D b2:D W1:DF bf1:F W2:FD bf2:D Kr:1DD bKr:D g3:D b3:D"
+_TRANSFORMER = _ATTENTION + "W1:DF bf1:F W2:FD bf2:D g1:D b1:D g2:D b2:D"
+BAT_LAYER, TRANSFORMER_LAYER = (dict(each.split(":") for each in names.split()) for names in (_BAT, _TRANSFORMER))
 NORM = {"ge": "D", "be": "D"}
 
 

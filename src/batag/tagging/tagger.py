@@ -16,6 +16,7 @@ from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.prediction import Floats
 from batag.encoders.sequence import page_words, windows
 from batag.engines import build_engine
+from batag.engines.engine import Engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.labels.alignment import cut_tags
 from batag.pages.page import Page, Tag
@@ -50,12 +51,12 @@ class Tagger:
     """Tags pages with one bundle."""
 
     def __init__(
-        self, bundle: Bundle, *, engine: str = "torch", device: str = "auto", stop_words: Iterable[str | Path] = ()
+        self, bundle: Bundle, *, engine: str | Engine = "torch", device: str = "auto", stop_words: Iterable[str | Path] = ()
     ) -> None:
         self.bundle = bundle
         self.scheme = bundle.scheme
         self.segmentation = bundle.segmentation
-        self.engine = build_engine(engine, bundle, device=device)
+        self.engine = build_engine(engine, bundle, device=device) if isinstance(engine, str) else engine
         self._more_stop_words = tuple(stop_words)
 
     @classmethod

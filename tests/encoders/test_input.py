@@ -1,0 +1,353 @@
+"""Words to vectors: the word itself, or the word, its spelling and its shape."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from zlib import crc32
+
+import pytest
+import torch
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
+from torch import Tensor
+
+from batag.encoders import lexicon as lexicon_module
+from batag.encoders.classifier import build_classifier
+from batag.encoders.input import INPUTS, RichInput, WordInput, build_input
+from batag.encoders.lexicon import Lexicon, shape
+from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
+from batag.errors import UsageError
+
+WORDS = ("nike", "air", "max", "衛衣", "コットン", "50ml", "red", "化粧水")
+NEW = ("adidas", "ルモラ", "棉", "120cm", "x")
+EMOJI = ("😀", "👨\u200d👩\u200d👧\u200d👦", "❤\ufe0f", "🇹🇼")
+SURROGATES = ("\ud800", "a\udfff", "\udc00\ud800", "x" * 70 + "\ud83d")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(params=INPUTS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def made(kind: str, words: tuple[str, ...] = WORDS, *, width: int = 8, seed: int = 0, **options: float) -> WordInput:
+    torch.manual_seed(seed)
+    return build_input(kind, Vocabulary(words), width=width, **options).eval()
+
+
+def vectors(input: WordInput, *pages: tuple[str, ...] | list[str]) -> Tensor:
+    with torch.no_grad():
+        out: Tensor = input(input.lexicon.batch(pages))
+    return out
+
+
+def vector(input: WordInput, word: str) -> Tensor:
+    return vectors(input, [word])[0, 0]
+
+
+def test_pages_stand_side_by_side_and_the_shorter_are_padded(kind: str) -> None:
+    input = made(kind)
+    batch = input.lexicon.batch([["nike", "air", "max"], ["red"], [], ["air", "air"]])
+    assert batch.mask.tolist() == [[True] * 3, [True, False, False], [False] * 3, [True, True, False]]
+    assert batch.mask.dtype == torch.bool
+    assert batch.words.tolist() == [[2, 3, 4], [8, 0, 0], [0, 0, 0], [3, 3, 0]]
+    assert input(batch).shape == (4, 3, 8)
+
+
+def test_a_word_has_the_same_vector_in_any_batch_and_place(kind: str) -> None:
+    input = made(kind)
+    alone = {word: vector(made(kind), word) for word in (*WORDS, *NEW, *EMOJI)}
+    chooser = random.Random(1)
+    for _ in range(20):
+        pages = [chooser.choices(list(alone), k=chooser.randint(0, 6)) for _ in range(4)] + [["nike"]]
+        out = vectors(input, *pages)
+        for place, words in enumerate(pages):
+            for at, word in enumerate(words):
+                torch.testing.assert_close(out[place, at], alone[word], rtol=0, atol=1e-6)
+
+
+def test_known_words_differ(kind: str) -> None:
+    out = vectors(made(kind), WORDS)[0]
+    assert (torch.cdist(out, out) + 100 * torch.eye(len(WORDS)) > 0.5).all()
+
+
+def test_unknown_words_are_all_one_for_word_and_each_its_own_for_rich() -> None:
+    plain = vectors(made("word"), NEW)[0]
+    assert (plain == plain[0]).all()
+    rich = vectors(made("rich"), NEW)[0]
+    assert (torch.cdist(rich, rich) + 100 * torch.eye(len(NEW)) > 0.1).all()
+
+
+def test_an_unknown_word_is_like_the_words_that_it_is_spelt_like() -> None:
+    input = made("rich", width=64)
+    like, other = vector(input, "化粧水用"), vector(input, "adidas")
+    spelling = vector(input, "化粧液")
+    assert (like - spelling).norm() < (other - spelling).norm()
+
+
+def test_vectors_start_with_a_deviation_of_one() -> None:
+    """N(0, 1/D) times sqrt(D)."""
+    words = tuple(f"w{number}" for number in range(3000))
+    for width in (16, 64):
+        input = made("word", words, width=width)
+        out = vectors(input, words)[0]
+        assert float(out.std()) == pytest.approx(1, abs=0.02)
+        assert float(out.mean()) == pytest.approx(0, abs=0.02)
+        # Of a normal distribution 68 % lie within one deviation.
+        assert float((out.abs() < 1).float().mean()) == pytest.approx(0.683, abs=0.01)
+        assert float(input.words.weight.detach().std()) == pytest.approx(width**-0.5, rel=0.02)
+    rich = made("rich", words, width=64)
+    assert isinstance(rich, RichInput)
+    for table in (rich.words, rich.grams, rich.shapes):
+        assert float(table.weight.detach().std()) == pytest.approx(1 / 8, rel=0.02)
+
+
+def test_the_vector_of_padding_starts_as_zero(kind: str) -> None:
+    assert (made(kind).words.weight[PADDING] == 0).all()
+
+
+def test_padding_is_a_zero_vector_of_word() -> None:
+    assert (vectors(made("word"), ["nike", "air"], ["red"])[1, 1] == 0).all()
+
+
+def test_rich_is_the_word_the_mean_of_its_n_grams_and_its_shape() -> None:
+    """Computed here from the tables and CRC-32: a bundle's hashes must mean the same for ever."""
+    input = made("rich")
+    assert isinstance(input, RichInput)
+    grams = {
+        "Ab": ["a", "b", "<a", "ab", "b>", "<ab", "ab>", "<ab>"],
+        "nike": [*"nike", "<n", "ni", "ik", "ke", "e>", "<ni", "nik", "ike", "ke>", "<nik", "nike", "ike>"],
+        "棉": ["棉", "<棉", "棉>", "<棉>"],
+    }
+    shapes = {"Ab": "Xx", "nike": "x", "棉": "c"}
+    with torch.no_grad():
+        for word, pieces in grams.items():
+            spelt = torch.stack([input.grams.weight[crc32(piece.encode()) % 20_000] for piece in pieces]).mean(0)
+            number = {"nike": 2}.get(word, UNKNOWN)
+            shaped = input.shapes.weight[crc32(shapes[word].encode()) % 1_000]
+            expected = math.sqrt(8) * (input.words.weight[number] + spelt + shaped)
+            torch.testing.assert_close(vector(input, word), expected)
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ("NORDVIK", "X"),
+        ("120cm", "dx"),
+        ("ルモラ", "k"),
+        ("コーヒー", "k"),
+        ("ひらがな", "h"),
+        ("無印良品", "c"),
+        ("iPhone15", "xXxd"),
+        ("L'Oréal", "X'Xx"),
+        ("Tシャツ", "Xk"),
+        ("!!--", "!-"),
+        ("😀😀", "😀"),
+        ("", ""),
+    ],
+)
+def test_the_shape_of_a_word(word: str, expected: str) -> None:
+    assert shape(word) == expected
+
+
+def test_case_is_folded_by_rich_but_for_the_shape() -> None:
+    input = made("rich")
+    batch = input.lexicon.batch([["nike"], ["NIKE"], ["Nike"]])
+    assert batch.words.tolist() == [[2], [2], [2]]
+    assert batch.grams is not None
+    assert batch.offsets is not None
+    assert batch.shapes is not None
+    assert batch.of_word is not None
+    pieces = [part.tolist() for part in batch.grams.tensor_split(batch.offsets[1:])]
+    assert pieces[0] == pieces[1] == pieces[2]
+    assert len(set(batch.shapes.tolist())) == 3
+    assert len({tuple(vector(input, word).tolist()) for word in ("nike", "NIKE", "Nike")}) == 3
+
+
+def test_case_is_kept_by_word() -> None:
+    assert made("word").lexicon.batch([["nike", "NIKE", "Nike"]]).words.tolist() == [[2, UNKNOWN, UNKNOWN]]
+
+
+def test_words_are_hidden_in_training_only(kind: str) -> None:
+    input = made(kind, word_dropout=0.25)
+    pages = [list(WORDS) * 60] * 4
+    batch = input.lexicon.batch(pages)
+    assert torch.equal(input.seen(batch.words), batch.words)
+    input.train()
+    torch.manual_seed(0)
+    first, second = input.seen(batch.words), input.seen(batch.words)
+    assert float((first == UNKNOWN).float().mean()) == pytest.approx(0.25, abs=0.03)
+    assert not torch.equal(first, second)
+    kept = first != UNKNOWN
+    assert torch.equal(first[kept], batch.words[kept])
+    assert torch.equal(batch.words, input.lexicon.batch(pages).words)
+
+
+def test_a_hidden_word_has_the_vector_of_an_unknown_one() -> None:
+    input = made("word", word_dropout=0.5)
+    unknown = vector(input, "adidas")
+    known = vector(input, "nike")
+    torch.manual_seed(0)
+    with torch.no_grad():
+        out = input.train()(input.lexicon.batch([["nike"] * 50]))[0]
+    hidden = (out == unknown).all(-1)
+    assert 10 < hidden.sum() < 40
+    assert (out[~hidden] == known).all()
+
+
+def test_padding_is_never_hidden(kind: str) -> None:
+    input = made(kind, word_dropout=0.9).train()
+    batch = input.lexicon.batch([["nike"] * 200, ["air"]])
+    assert (input.seen(batch.words)[~batch.mask] == PADDING).all()
+
+
+def test_hiding_trains_the_unknown_word_and_nothing_trains_padding(kind: str) -> None:
+    for word_dropout, trained in ((0.5, True), (0.0, False)):
+        input = made(kind, word_dropout=word_dropout).train()
+        torch.manual_seed(0)
+        input(input.lexicon.batch([WORDS, ["nike"]])).square().sum().backward()
+        gradient = input.words.weight.grad
+        assert gradient is not None
+        assert bool(gradient[UNKNOWN].any()) is trained
+        assert not gradient[PADDING].any()
+        assert gradient[2:].any()
+
+
+def test_without_word_dropout_training_sees_what_evaluation_sees(kind: str) -> None:
+    input = made(kind)
+    batch = input.lexicon.batch([WORDS, NEW])
+    torch.testing.assert_close(input.train()(batch), input.eval()(batch))
+
+
+def test_dropout_of_values_acts_in_training_only(kind: str) -> None:
+    input = made(kind, dropout=0.5)
+    batch = input.lexicon.batch([WORDS * 20])
+    whole = input(batch)
+    torch.testing.assert_close(whole, made(kind)(batch))
+    out = input.train()(batch)
+    assert float((out == 0).float().mean()) == pytest.approx(0.5, abs=0.05)
+    torch.testing.assert_close(out[out != 0], 2 * whole[out != 0])
+
+
+@pytest.mark.parametrize("limit", [0, 1, 5, 40])
+def test_forgetting_words_changes_no_result(kind: str, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexicon_module, "_REMEMBERED", limit)
+    input = made(kind)
+    chooser = random.Random(2)
+    words = [*WORDS, *NEW, *EMOJI, *(f"new{number}" for number in range(100))]
+    most = 0
+    for _ in range(40):
+        pages = [chooser.choices(words, k=chooser.randint(1, 6)) for _ in range(3)]
+        torch.testing.assert_close(vectors(input, *pages), vectors(made(kind), *pages))
+        most = max(most, len(input.lexicon._rows))
+    assert most <= limit + 18
+
+
+def test_a_very_long_word_costs_no_more_than_a_long_one(kind: str) -> None:
+    input = made(kind)
+    batch = input.lexicon.batch([["a" * 1_000_000]])
+    assert batch.grams is None or len(batch.grams) < 4 * 140
+    assert input(batch).isfinite().all()
+
+
+def test_very_long_words_are_told_apart_by_their_ends() -> None:
+    input = made("rich")
+    start, end = "".join(map(chr, range(0x4E00, 0x4E40))), "".join(map(chr, range(0x5E00, 0x5E40)))
+    words = (start + 100 * "a" + end, start + 90 * "b" + end, start + end[::-1])
+    one, other, different = (vector(input, word) for word in words)
+    assert torch.equal(one, other)
+    assert not torch.equal(one, different)
+
+
+@pytest.mark.parametrize("word", [*EMOJI, *SURROGATES, "", " ", "\x00", "\n\n", "İ", "ß", "<", ">", "<>"], ids=ascii)
+def test_any_word_has_a_vector(kind: str, word: str) -> None:
+    input = made(kind)
+    out = vectors(input, ["nike", word, word])[0]
+    assert out.isfinite().all()
+    assert torch.equal(out[1], out[2])
+
+
+@given(words=st.lists(st.text(max_size=8) | st.sampled_from([*NAUGHTY_STRINGS, *PRODUCT_STRINGS]), min_size=1, max_size=5))
+@example(words=["\ud83d"])
+@example(words=["ΑΣ", "ας"])
+@settings(max_examples=60)
+def test_any_words_have_vectors(words: list[str]) -> None:
+    input = made("rich")
+    out = vectors(input, words)
+    assert out.shape == (1, len(words), 8)
+    assert out.isfinite().all()
+    assert input.lexicon.batch([words]).mask.all()
+
+
+def test_a_word_that_looks_like_padding_is_still_a_real_token(kind: str) -> None:
+    assert made(kind).lexicon.batch([["", "\x00"]]).mask.all()
+
+
+def test_a_batch_moves_whole() -> None:
+    for kind in INPUTS:
+        moved = made(kind).lexicon.batch([["nike", "new"]]).to(torch.device("meta"))
+        assert all(value is None or value.device.type == "meta" for value in vars(moved).values())
+
+
+def test_the_saved_input_is_its_tables_alone(kind: str) -> None:
+    state = made(kind).state_dict()
+    expected = {"words.weight"} if kind == "word" else {"words.weight", "grams.weight", "shapes.weight"}
+    assert set(state) == expected
+    other = made(kind, seed=5)
+    other.load_state_dict(state)
+    assert torch.equal(vectors(other, WORDS, NEW), vectors(made(kind), WORDS, NEW))
+
+
+def test_the_vocabulary_numbers_frequent_words_first() -> None:
+    vocabulary = Vocabulary.of("bacbabd")
+    assert vocabulary.words == ("b", "a", "c", "d")
+    assert [vocabulary.number(word) for word in "bacd"] == [2, 3, 4, 5]
+    assert vocabulary.number("e") == UNKNOWN
+    assert len(vocabulary) == 6
+    assert Vocabulary.of("bacbabd", at_least=2).words == ("b", "a")
+    assert len(Vocabulary([])) == 2
+
+
+def test_a_lexicon_of_an_empty_vocabulary_knows_no_word() -> None:
+    assert Lexicon(Vocabulary([])).batch([["nike"]]).words.tolist() == [[UNKNOWN]]
+
+
+def test_an_unknown_input_says_the_nearest_and_what_there_is() -> None:
+    with pytest.raises(UsageError) as caught:
+        build_input("ritch", Vocabulary([]), width=8)
+    assert "Did you mean 'rich'?" in str(caught.value)
+    assert "word, rich" in caught.value.todo
+
+
+def test_options_that_only_rich_has_are_left_out_for_word() -> None:
+    input = build_input("word", Vocabulary(WORDS), width=8, buckets=50, longest=3, dropout=0.1, word_dropout=0.2)
+    assert type(input) is WordInput
+    assert input.word_dropout == 0.2
+    assert input.dropout.p == 0.1
+
+
+def test_a_classifier_gives_the_same_logits_alone_and_in_a_batch(kind: str) -> None:
+    torch.manual_seed(0)
+    small = {"width": 16, "depth": 1, "heads": 2, "inner": 16}
+    model = build_classifier(
+        Vocabulary(WORDS), labels=5, input={"kind": kind}, encoder={"name": "bat", **small, "options": {"position": "linear"}}
+    ).eval()
+    pages = [list(WORDS), list(NEW), ["nike"]]
+    with torch.no_grad():
+        together = model(model.input.lexicon.batch(pages))
+        assert together.shape == (3, len(WORDS), 5)
+        for place, words in enumerate(pages):
+            alone = model(model.input.lexicon.batch([words]))[0]
+            torch.testing.assert_close(together[place, : len(words)], alone, rtol=0, atol=1e-5)
+    model(model.input.lexicon.batch(pages)).square().sum().backward()
+    assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in model.parameters())
