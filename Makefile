@@ -9,15 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: demo test bench clean
 
 demo: $(VENV)/ready
-	@mkdir -p $(DEMO)
-	@for language in zh-Hant ja en; do \
-	  $(BIN)/batag sample --language $$language --pages 2000 --out $(DEMO)/$$language.train.jsonl && \
-	  $(BIN)/batag sample --language $$language --pages 400 --split dev --out $(DEMO)/$$language.dev.jsonl || exit 1; \
-	done
-	$(BIN)/batag inspect $(DEMO)/zh-Hant.train.jsonl $(DEMO)/zh-Hant.dev.jsonl --chart $(DEMO)/classes.png
-	$(BIN)/batag split $(DEMO)/zh-Hant.train.jsonl $(DEMO)/ja.train.jsonl $(DEMO)/en.train.jsonl --out $(DEMO)/splits
-	$(BIN)/batag segment "【NORDVIK】防水登山鞋 型號 ABC-123" "100%コットン ランニングシューズ" "SPF50+ daily sun cream, 50ml"
-	@echo "Next: bring your own pages: $(BIN)/batag inspect YOUR_FILE (CSV, XLSX, JSONL, Parquet, ...)"
+	$(BIN)/batag demo --out $(DEMO)
 
 test: $(VENV)/ready-dev
 	$(BIN)/ruff check .
@@ -30,6 +22,7 @@ bench: $(VENV)/ready-dev
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/segmentation.py
 	$(BIN)/python benchmarks/reading.py
+	$(BIN)/python benchmarks/training_step.py
 
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

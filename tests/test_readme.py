@@ -23,15 +23,12 @@ def test_the_two_make_lines_come_first() -> None:
     assert [line.split("#")[0].strip() for line in first[1].splitlines()] == ["make demo", "make test"]
 
 
-def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
+def test_every_command_and_then_the_python_of_the_readme_runs(tmp_path: Path) -> None:
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     assert len(commands()) >= 8
     for command in commands():
         done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-
-
-def test_the_python_example_of_the_readme_runs(tmp_path: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert blocks
     for block in blocks:

@@ -25,6 +25,7 @@ class Settings:
     )
     shown_problems: int = _limit(10, "problems that a command prints")
     sniff_bytes: int = _limit(262_144, "how much of a file is looked at to tell its format, encoding and language")
+    threads: int = _limit(1, "threads of the CPU that tag and evaluate use; with such small matrices more are seldom faster")
     rare_class_tags: int = _limit(50, "a class with fewer tags than this is called rare")
 
     @classmethod

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from batag.pages.page import Page
     from batag.tagging.tagger import Tagger
 
-SETTINGS = ("training.epochs=8", "schedule.warmup=500", "training.batch=16")
+SETTINGS = ("training.epochs=8", "training.batch=16")
 
 
 def demo(

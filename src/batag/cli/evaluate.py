@@ -30,6 +30,7 @@ def evaluate(
     from contextlib import ExitStack
     from itertools import chain
 
+    from batag.cli.loading import load_tagger
     from batag.cli.tables import show_groups, show_scores
     from batag.cli.terminal import collected_problems, console, print_json, watched
     from batag.errors import InputError
@@ -39,11 +40,10 @@ def evaluate(
     from batag.pages.formats import read_pages
     from batag.pages.record import dump
     from batag.tagging.assessment import assess
-    from batag.tagging.tagger import Tagger
 
     if chart is not None:
         check_picture(chart)
-    tagger = Tagger.load(bundle, device=device)
+    tagger = load_tagger(bundle, device=device)
     said_of_input = options.of_input(format, columns, language, encoding)
     with ExitStack() as files, collected_problems(strict=strict, path=problems) as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None

@@ -43,21 +43,23 @@ def tag(
 ) -> None:
     """Tag pages: to a file, highlighted in the terminal, or as JSON lines in a pipe (and with --json)."""
     import sys
+    import time
     from collections import Counter
     from dataclasses import replace
 
     from batag.cli.inputs import text_or_pages
+    from batag.cli.loading import load_tagger
     from batag.cli.saving import save
     from batag.cli.terminal import collected_problems, console
     from batag.pages.formats import format_to_write
     from batag.pages.record import dump, to_record
-    from batag.tagging.tagger import Tagger
     from batag.tagging.tagger import distinct as distinct_tags
 
     written = format_to_write(out, to) if out is not None else "jsonl"
-    tagger = Tagger.load(bundle, device=device, stop_words=() if stop_words is None else (stop_words,))
+    tagger = load_tagger(bundle, device=device, stop_words=() if stop_words is None else (stop_words,))
     said_of_input = options.of_input(format, columns, language, encoding)
     counts: Counter[str] = Counter()
+    began = time.monotonic()
 
     def tagged(found: Problems) -> Iterator[Page]:
         given = text_or_pages(pages or [], field="title", doing="tagging", problems=found, **said_of_input)
@@ -73,9 +75,10 @@ def tag(
         if out is not None and out != "-":
             source = ", ".join(pages or ["standard input"])
             save(tagged(found), out, source=source, format=written, segmentation=tagger.segmentation)
-            number = counts.pop("")
+            number, seconds = counts.pop(""), time.monotonic() - began
             classes = ", ".join(f"{count:,} {name}" for name, count in counts.most_common()) or "no tag"
-            console(error=True).print(f"{number:,} pages tagged in {out}: {classes}", markup=False)
+            rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} a second"
+            console(error=True).print(f"{number:,} pages tagged in {out} ({rate}): {classes}", markup=False)
             return
         terminal = console()
         for page in tagged(found):

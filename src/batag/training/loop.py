@@ -7,7 +7,7 @@ be resumed from its weights and its step alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,13 +78,15 @@ def build_learner(model: TokenClassifier, *, average: float, device: torch.devic
     return Learner(model, optimizer, kept)
 
 
-def rate_of(recipe: Recipe, step: int) -> float:
+def rate_of(recipe: Recipe, step: int, *, steps_an_epoch: int) -> float:
     """The learning rate of a step."""
     chosen = recipe.schedule
+    # Told by the pages, not by the number of epochs: a run may be made longer later.
+    warmup = min(2 * steps_an_epoch, 1000) if chosen.warmup == "auto" else int(chosen.warmup)
     version = dict(VERSIONS[chosen.version])
-    scale = peak_keeping_scale(chosen.warmup) if chosen.scale == "peak" else float(chosen.scale)
+    scale = peak_keeping_scale(warmup) if chosen.scale == "peak" else float(chosen.scale)
     version["scale"] = version.get("scale", 1.0) * scale
-    return learning_rate(step, width=recipe.encoder.width, warmup=chosen.warmup, **version)
+    return learning_rate(step, width=recipe.encoder.width, warmup=warmup, **version)
 
 
 def train_steps(
@@ -107,14 +109,22 @@ def train_steps(
         batches = epoch_batches(lengths, batch=chosen.batch, seed=chosen.seed, epoch=epoch)
         for number in range(learner.step - learner.epochs * a_epoch, a_epoch):
             batch = [examples[each] for each in batches[number]]
-            yield take_step(learner, objective, batch, recipe=recipe, epoch=epoch, device=device)
+            rate = rate_of(recipe, learner.step + 1, steps_an_epoch=a_epoch)
+            yield take_step(learner, objective, batch, recipe=recipe, epoch=epoch, rate=rate, device=device)
         scores = score(learner, dev, scheme, device=device)
         loss, learner.loss_sum, learner.epochs = learner.loss_sum / a_epoch, 0.0, epoch
         yield EpochDone(epoch, learner.step, loss, scores)
 
 
 def take_step(
-    learner: Learner, objective: Objective, batch: Sequence[Example], *, recipe: Recipe, epoch: int, device: torch.device
+    learner: Learner,
+    objective: Objective,
+    batch: Sequence[Example],
+    *,
+    recipe: Recipe,
+    epoch: int,
+    rate: float,
+    device: torch.device,
 ) -> StepDone:
     """One step of Adam; a loss that is not finite ends it before any weight is touched."""
     model, optimizer, step = learner.model, learner.optimizer, learner.step + 1
@@ -135,7 +145,6 @@ def take_step(
         norm = nn.utils.clip_grad_norm_(model.parameters(), recipe.training.clip)
         if not torch.isfinite(norm):
             raise BadLossError(f"the gradient of step {step} is {norm.item()}", step=step, loss=value, examples=batch)
-    rate = rate_of(recipe, step)
     for group in optimizer.param_groups:
         group["lr"] = rate
     optimizer.step()
@@ -170,7 +179,7 @@ def score(learner: Learner, dev: Sequence[Example], scheme: Scheme, *, device: t
     return scores
 
 
-def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
+def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Copy weights into a model of the same shape."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():

@@ -81,7 +81,7 @@ class ScheduleTable(_Table):
     """The learning rate."""
 
     version: str
-    warmup: Count
+    warmup: Literal["auto"] | Count
     scale: Literal["peak"] | Annotated[float, Field(gt=0)]
 
 

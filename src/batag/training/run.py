@@ -7,19 +7,14 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import torch
 
-from batag.bundles.bundle import write_bundle
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
-from batag.encoders.prediction import predict_labels
 from batag.errors import BatagError, InputError, UsageError
-from batag.evaluation.tags import TagScores
 from batag.objectives import build_objective
 from batag.pages.file import open_output
 from batag.pages.formats import write_pages
@@ -28,13 +23,14 @@ from batag.pages.problems import Problems
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
 from batag.training.data import Data, DataFiles, read_data
-from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, load_weights, train_steps
+from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
+from batag.training.metrics import Metrics
 from batag.training.recipe import Recipe, parse_setting, read_recipe
 from batag.training.selection import Selection
+from batag.training.shipping import score_tags, ship
 
 RECIPE, DATA, METRICS, LAST, BEST = "recipe.toml", "data.json", "metrics.jsonl", "last.safetensors", "best.safetensors"
 CURVES, BUNDLE, BAD_BATCH = "curves.png", "bundle", "bad-batch.json"
-_LOGGED_STEPS = 10
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
 
 
@@ -44,6 +40,7 @@ class Run:
     def __init__(self, folder: Path, recipe: Recipe, files: DataFiles) -> None:
         self.folder, self.recipe, self.files = folder, recipe, files
         self.selection = Selection(recipe.training.selection)
+        self.metrics = Metrics(folder / METRICS)
         self.data: Data | None = None
         self.learner: Learner | None = None
         self.scores: dict[str, Any] = {}
@@ -120,7 +117,8 @@ class Run:
         steps = train_steps(
             self.learner, objective, self.data.train, self.data.dev, recipe=self.recipe, scheme=self.data.scheme
         )
-        with _locked(self.folder), self._metrics() as metrics:
+        with _locked(self.folder):
+            self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
             began = time.monotonic()
             while True:
                 try:
@@ -129,19 +127,13 @@ class Run:
                     raise self._bad_loss(error) from error
                 if done is None:
                     break
-                if isinstance(done, StepDone):
-                    if done.step % _LOGGED_STEPS == 0:
-                        _log(
-                            metrics,
-                            {"kind": "step", "step": done.step, "epoch": done.epoch, "loss": done.loss, "rate": done.rate},
-                        )
-                    if done.step % self.recipe.training.checkpoint_steps == 0:
-                        metrics.flush()
-                        self.save()
+                if isinstance(done, EpochDone):
+                    self._epoch(done, seconds=time.monotonic() - began)
                 else:
-                    self._epoch(done, metrics, seconds=time.monotonic() - began)
+                    self.metrics.add_step(done)
+                    if done.step % self.recipe.training.checkpoint_steps == 0:
+                        self.save()
                 yield done
-            metrics.flush()
             self._finish()
 
     def abandon(self) -> None:
@@ -153,43 +145,18 @@ class Run:
                 self.folder.rmdir()
 
     def save(self) -> None:
-        """A checkpoint of where the run is now."""
+        """A checkpoint of where the run is now, and the metrics up to it."""
         assert self.learner is not None
+        self.metrics.flush()
         save_checkpoint(self.folder / LAST, self.learner, self.selection.facts())
 
-    def metrics(self) -> list[dict[str, Any]]:
-        """The lines of `metrics.jsonl`; one that was cut off by a crash does not count."""
-        lines = []
-        path = self.folder / METRICS
-        for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-            try:
-                lines.append(json.loads(line))
-            except ValueError:
-                break
-        return lines
-
-    def _epoch(self, done: EpochDone, metrics: TextIO, *, seconds: float) -> None:
+    def _epoch(self, done: EpochDone, *, seconds: float) -> None:
         assert self.learner is not None
-        report = done.scores.report()
-        summary = done.scores.summary()
-        best = self.selection.better(done.epoch, summary)
-        line = {"kind": "epoch", "epoch": done.epoch, "step": done.step, "loss": done.loss} | summary
-        line |= {key: {name: row[key] for name, row in report["classes"].items()} for key in ("true", "predicted")}
-        _log(metrics, line | {"selected": summary[self.selection.metric], "seconds": round(seconds, 1)})
-        metrics.flush()
-        if best:
-            save_weights(self.folder / BEST, self.learner.weights(), {"epoch": done.epoch, "step": done.step, "dev": report})
+        self.metrics.add_epoch(done, selected=self.selection.metric, seconds=seconds)
+        if self.selection.better(done.epoch, done.scores.summary()):
+            facts = {"epoch": done.epoch, "step": done.step, "dev": done.scores.report()}
+            save_weights(self.folder / BEST, self.learner.weights(), facts)
         self.save()
-
-    @contextmanager
-    def _metrics(self) -> Iterator[TextIO]:
-        """The metrics to write on to, without what a crash left from after the checkpoint."""
-        assert self.learner is not None
-        at = {"step": self.learner.step, "epoch": self.learner.epochs}
-        kept = [line for line in self.metrics() if line[line["kind"]] <= at[line["kind"]]]
-        _write(self.folder / METRICS, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept))
-        with open(self.folder / METRICS, "a", encoding="utf-8") as stream:
-            yield stream
 
     def _bad_loss(self, error: BadLossError) -> InputError:
         batch = [{"page": each.page, "words": each.words, "labels": each.labels} for each in error.examples]
@@ -206,42 +173,12 @@ class Run:
         assert self.data is not None
         assert self.learner is not None
         weights, facts = load_weights_file(self.folder / BEST)
-        device = next(self.learner.model.parameters()).device
-        load_weights(self.learner.model, weights)
-        tags = TagScores()
-        predicted = predict_labels(self.learner.model, [example.words for example in self.data.dev], device)
-        for example, labels in zip(self.data.dev, predicted, strict=True):
-            known = [max(label, 0) for label in example.labels]
-            tags.add(*([(span[:2], span[2]) for span in self.data.scheme.decode(each)] for each in (known, labels.tolist())))
-        self.scores = {"epoch": facts["epoch"], "tokens": facts["dev"], "tags": tags.report()}
-        recipe = self.recipe.model_dump()
-        write_bundle(
-            self.folder / BUNDLE,
-            weights=weights,
-            vocabulary=self.data.vocabulary,
-            dictionary=self.data.dictionary,
-            description={
-                "batag": version("batag"),
-                "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "name": self.folder.resolve().name,
-                "scheme": {"name": self.data.scheme.name, "classes": list(self.data.scheme.classes)},
-                "labels": list(self.data.scheme.labels),
-                "segmentation": {"name": self.data.segmentation.name, "rules": list(self.data.segmentation.cleaner.rules)},
-                "input": self.recipe.input.options,
-                "encoder": recipe["encoder"],
-                "window": self.recipe.training.window,
-                "overlap": self.recipe.training.overlap,
-                "operating_points": {},
-                "metrics": {"dev": self.scores},
-                "trained_on": self.data.facts["train"] | {"dev_pages": self.data.facts["dev"]["pages"]},
-                "recipe": recipe,
-            },
-        )
-        draw_curves(
-            self.metrics(),
-            self.folder / CURVES,
-            title=f"{self.folder.name}: {self.recipe.encoder.name}, {self.recipe.objective.name}",
-        )
+        tags = score_tags(self.learner.model, weights, self.data)
+        self.scores = {"epoch": facts["epoch"], "tokens": facts["dev"], "tags": tags}
+        name = self.folder.resolve().name
+        ship(self.folder / BUNDLE, name=name, recipe=self.recipe, data=self.data, weights=weights, scores=self.scores)
+        title = f"{name}: {self.recipe.encoder.name}, {self.recipe.objective.name}"
+        draw_curves(self.metrics.lines(), self.folder / CURVES, title=title)
 
 
 def train_run(
@@ -295,7 +232,3 @@ def _locked(folder: Path) -> Iterator[None]:
 def _write(path: Path, text: str) -> None:
     with open_output(path) as stream:
         stream.write(text.encode())
-
-
-def _log(metrics: TextIO, line: dict[str, Any]) -> None:
-    metrics.write(json.dumps(line, ensure_ascii=False) + "\n")

@@ -1,0 +1,57 @@
+"""`metrics.jsonl` of a run: a line every ten steps, a line an epoch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from batag.pages.file import open_output
+from batag.training.loop import EpochDone, StepDone
+
+_LOGGED_STEPS = 10
+
+
+class Metrics:
+    """Lines are added as training goes; those from after the checkpoint that a run resumes from are dropped first."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._waiting: list[str] = []
+
+    def lines(self) -> list[dict[str, Any]]:
+        """All lines; one that was cut off by a crash does not count."""
+        lines = []
+        for line in self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []:
+            try:
+                lines.append(json.loads(line))
+            except ValueError:
+                break
+        return lines
+
+    def go_back(self, *, step: int, epochs: int) -> None:
+        """Forget what lies after a checkpoint."""
+        at = {"step": step, "epoch": epochs}
+        kept = [line for line in self.lines() if line[line["kind"]] <= at[line["kind"]]]
+        with open_output(self.path) as stream:
+            stream.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in kept)
+
+    def add_step(self, done: StepDone) -> None:
+        if done.step % _LOGGED_STEPS == 0:
+            self._add({"kind": "step", "step": done.step, "epoch": done.epoch, "loss": done.loss, "rate": done.rate})
+
+    def add_epoch(self, done: EpochDone, *, selected: str, seconds: float) -> None:
+        """Scores on dev and the true and predicted amounts of each class; `selected` is the score that chooses."""
+        summary, classes = done.scores.summary(), done.scores.report()["classes"]
+        line = {"kind": "epoch", "epoch": done.epoch, "step": done.step, "loss": done.loss} | summary
+        line |= {key: {name: row[key] for name, row in classes.items()} for key in ("true", "predicted")}
+        self._add(line | {"selected": summary[selected], "seconds": round(seconds, 1)})
+
+    def flush(self) -> None:
+        """Write what waits."""
+        with open(self.path, "a", encoding="utf-8") as stream:
+            stream.write("".join(self._waiting))
+        self._waiting.clear()
+
+    def _add(self, line: dict[str, Any]) -> None:
+        self._waiting.append(json.dumps(line, ensure_ascii=False) + "\n")

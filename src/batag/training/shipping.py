@@ -1,0 +1,59 @@
+"""The end of a run: the best epoch's weights, with their scores on dev, as a bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from batag.bundles.bundle import write_bundle
+from batag.encoders.classifier import TokenClassifier
+from batag.encoders.prediction import predict_labels
+from batag.evaluation.tags import TagScores
+from batag.training.data import Data
+from batag.training.loop import load_weights
+from batag.training.recipe import Recipe
+
+
+def score_tags(model: TokenClassifier, weights: Mapping[str, Tensor], data: Data) -> dict[str, Any]:
+    """The tag level on dev, by borders of tokens."""
+    load_weights(model, weights)
+    device = next(model.parameters()).device
+    tags = TagScores()
+    for example, labels in zip(data.dev, predict_labels(model, [each.words for each in data.dev], device), strict=True):
+        known = [max(label, 0) for label in example.labels]
+        tags.add(*([(span[:2], span[2]) for span in data.scheme.decode(each)] for each in (known, labels.tolist())))
+    return tags.report()
+
+
+def ship(
+    folder: Path, *, name: str, recipe: Recipe, data: Data, weights: Mapping[str, Tensor], scores: Mapping[str, Any]
+) -> None:
+    """Write the bundle."""
+    values = recipe.model_dump()
+    write_bundle(
+        folder,
+        weights=weights,
+        vocabulary=data.vocabulary,
+        dictionary=data.dictionary,
+        description={
+            "batag": version("batag"),
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "name": name,
+            "scheme": {"name": data.scheme.name, "classes": list(data.scheme.classes)},
+            "labels": list(data.scheme.labels),
+            "segmentation": {"name": data.segmentation.name, "rules": list(data.segmentation.cleaner.rules)},
+            "input": recipe.input.options,
+            "encoder": values["encoder"],
+            "window": recipe.training.window,
+            "overlap": recipe.training.overlap,
+            "operating_points": {},
+            "metrics": {"dev": dict(scores)},
+            "trained_on": data.facts["train"] | {"dev_pages": data.facts["dev"]["pages"]},
+            "recipe": values,
+        },
+    )
