@@ -80,12 +80,10 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
     assert run.data is not None
     for line in notes(run.data.facts):
         err.print(line, style="yellow", markup=False)
-    try:
-        _follow(run, err)
-    except KeyboardInterrupt:
+    if not _follow(run, err):
         run.save()
-        err.print(f"\nstopped; go on with: batag train --resume {run.folder}", markup=False)
-        raise typer.Exit(130) from None
+        err.print(f"stopped; go on with: batag train --resume {run.folder}", markup=False)
+        raise typer.Exit(130)
 
 
 def notes(facts: dict[str, Any]) -> list[str]:
@@ -107,7 +105,9 @@ def notes(facts: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _follow(run: Run, err: Any) -> None:
+def _follow(run: Run, err: Any) -> bool:
+    """Train with a bar; whether it came to its end."""
+    import signal
     import time
 
     from rich import progress as bars
@@ -133,6 +133,15 @@ def _follow(run: Run, err: Any) -> None:
         bars.TimeRemainingColumn(),
     )
     scores = ""
+    stopped = False
+
+    def stop(number: int, frame: Any) -> None:
+        # Between two steps, where a checkpoint is whole; a second Ctrl-C does not wait.
+        nonlocal stopped
+        stopped = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.signal(signal.SIGINT, stop)
     with bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display:
         task = display.add_task("", total=total, completed=at, epoch=1, epochs=chosen.epochs, loss=0.0, rate=0.0, scores="")
         for done in run.train():
@@ -145,6 +154,10 @@ def _follow(run: Run, err: Any) -> None:
                 best = "  best so far" if run.selection.epoch == done.epoch else ""
                 seconds = time.monotonic() - began
                 err.print(f"epoch {done.epoch:3d}  loss {done.loss:.4f}  {scores}  {seconds:.0f} s{best}", markup=False)
+            if stopped:
+                break
+    signal.signal(signal.SIGINT, before)
+    return not stopped
 
 
 def report(run: Run, *, as_json: bool) -> None:

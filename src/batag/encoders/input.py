@@ -29,6 +29,8 @@ class WordInput(nn.Module):
         self.word_dropout = word_dropout
         self.words = nn.Embedding(len(vocabulary), width, padding_idx=PADDING)
         start_(self.words.weight)
+        with torch.no_grad():
+            self.words.weight[PADDING].zero_()
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: InputBatch) -> Tensor:
@@ -71,7 +73,7 @@ class RichInput(WordInput):
 
 
 def start_(weight: Tensor) -> None:
-    """N(0, 1/D) in every row; padding is zero."""
+    """N(0, 1/D) in every row."""
     nn.init.normal_(weight, std=weight.shape[1] ** -0.5)
 
 

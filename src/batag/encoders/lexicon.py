@@ -88,7 +88,7 @@ class Lexicon:
         self._words.append(self.vocabulary.number(folded))
         if self.buckets:
             self._grams.append(self._hashed(folded))
-            self._shapes.append(crc32(shape(word).encode()) % self.shapes)
+            self._shapes.append(crc32(shape(word).encode(errors="replace")) % self.shapes)
         return row
 
     def _hashed(self, word: str) -> Ints:

@@ -24,18 +24,15 @@ class Objective(nn.Module, ABC):
     A target of -1 is ignored; if all are, the loss is 0.
     """
 
-    positive_weights: Tensor
-    negative_weights: Tensor
-
     def __init__(self, notation: Notation, counts: Sequence[int]) -> None:
         super().__init__()
         self.name, self.focus, self.boost = notation.name, notation.focus, notation.boost
         positive, negative = class_weights(notation.weighting, counts)
-        self.register_buffer("positive_weights", positive * self.boost, persistent=False)
-        self.register_buffer("negative_weights", negative, persistent=False)
+        # In float64 on the CPU: each call takes them in the type and to the device of its logits (some have no float64).
+        self.positive_weights, self.negative_weights = positive * self.boost, negative
 
     def forward(self, logits: Tensor, targets: Tensor, weights: Tensor | None = None) -> Tensor:
-        labelled_N = targets != IGNORED
+        labelled_N = targets >= 0
         truth_N = targets.clamp(min=0)
         # Half precision would lose the tails; float64 stays, so that equations can be checked.
         logp_NC = torch.log_softmax(logits if logits.dtype == torch.float64 else logits.float(), dim=-1)

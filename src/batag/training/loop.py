@@ -101,7 +101,6 @@ def train_steps(
     """Train to the end of the recipe's last epoch, from wherever the learner is."""
     chosen = recipe.training
     device = next(learner.model.parameters()).device
-    objective.to(device)
     lengths = [len(example.words) for example in examples]
     a_epoch = math.ceil(len(examples) / chosen.batch)
     while learner.epochs < chosen.epochs:

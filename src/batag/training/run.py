@@ -39,6 +39,8 @@ class Run:
 
     def __init__(self, folder: Path, recipe: Recipe, files: DataFiles) -> None:
         self.folder, self.recipe, self.files = folder, recipe, files
+        self.new = False
+        self.device = torch.device("cpu")
         self.selection = Selection(recipe.training.selection)
         self.metrics = Metrics(folder / METRICS)
         self.data: Data | None = None
@@ -60,7 +62,9 @@ class Run:
             raise InputError(f"cannot be made ({error.strerror})", where=str(folder), todo="Name another folder") from error
         _write(folder / DATA, json.dumps(facts, ensure_ascii=False, indent=2))
         _write(folder / RECIPE, recipe.text())
-        return cls(folder, recipe, files)
+        run = cls(folder, recipe, files)
+        run.new = True
+        return run
 
     @classmethod
     def open(cls, folder: Path, *, settings: list[str] | None = None) -> Run:
@@ -93,18 +97,17 @@ class Run:
     def prepare(self, *, device: str = "auto", problems: Problems | None = None, watch: Any = iter) -> None:
         """Read the pages, build the model, and go to where the run was left."""
         # Whatever is wrong with the device is said before a long reading.
-        place = choose_device(device)
+        self.device = choose_device(device)
         self.data = read_data(self.files, self.recipe, problems=Problems() if problems is None else problems, watch=watch)
-        torch.set_num_threads(self.recipe.training.threads)
-        torch.use_deterministic_algorithms(True, warn_only=place.type != "cpu")
-        torch.manual_seed(self.recipe.training.seed)
-        model = build_classifier(
-            self.data.vocabulary,
-            labels=len(self.data.scheme.labels),
-            input=self.recipe.input.options,
-            encoder=self.recipe.encoder.model_dump(),
-        )
-        self.learner = build_learner(model, average=self.recipe.training.average, device=place)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.recipe.training.seed)
+            model = build_classifier(
+                self.data.vocabulary,
+                labels=len(self.data.scheme.labels),
+                input=self.recipe.input.options,
+                encoder=self.recipe.encoder.model_dump(),
+            )
+        self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
         if (self.folder / LAST).exists():
             facts = load_checkpoint(self.folder / LAST, self.learner)
             self.selection.epoch, self.selection.value = facts["best_epoch"], facts["best_value"]
@@ -117,7 +120,7 @@ class Run:
         steps = train_steps(
             self.learner, objective, self.data.train, self.data.dev, recipe=self.recipe, scheme=self.data.scheme
         )
-        with _locked(self.folder):
+        with _locked(self.folder), _repeatable(self.recipe.training.threads, strict=self.device.type == "cpu"):
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
             began = time.monotonic()
             while True:
@@ -138,7 +141,7 @@ class Run:
 
     def abandon(self) -> None:
         """Take back a run that has not learnt anything yet."""
-        if not (self.folder / LAST).exists():
+        if self.new:
             for name in (RECIPE, DATA):
                 (self.folder / name).unlink(missing_ok=True)
             with suppress(OSError):
@@ -164,9 +167,10 @@ class Run:
             self.folder / BAD_BATCH,
             json.dumps({"step": error.step, "loss": str(error.loss), "pages": batch}, ensure_ascii=False, indent=1),
         )
-        self.save()
-        todo = f"Its pages are in {self.folder / BAD_BATCH}; try a smaller schedule.scale, or training.clip=1"
-        return InputError(f"{error.what}; the weights are those before it", where=str(self.folder), todo=todo)
+        self.metrics.flush()
+        # No checkpoint: if the weights went wrong earlier, the last good one must stay.
+        todo = f"Its pages are in {self.folder / BAD_BATCH}; train anew with a smaller schedule.scale, or training.clip=1"
+        return InputError(f"{error.what}; no weight was touched by it", where=str(self.folder), todo=todo)
 
     def _finish(self) -> None:
         """The best weights as a bundle, with their scores on dev; the curves."""
@@ -210,6 +214,20 @@ def _file_of(pages: Path | str | Iterable[Page], out: Path, part: str) -> Path:
 
 
 @contextmanager
+def _repeatable(threads: int, *, strict: bool) -> Iterator[None]:
+    """The same numbers every time; the process's own settings and random numbers come back afterwards."""
+    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    with torch.random.fork_rng():
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(True, warn_only=not strict)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before[0])
+            torch.use_deterministic_algorithms(before[1])
+
+
+@contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """One training at a time in a folder; the lock goes with the process, however it ends."""
     try:
@@ -217,7 +235,7 @@ def _locked(folder: Path) -> Iterator[None]:
     except ImportError:  # Windows
         yield
         return
-    lock = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR)
+    lock = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
