@@ -203,13 +203,14 @@ def test_another_seed_gives_other_weights_and_the_same_seed_the_same(name: str) 
     assert not torch.allclose(out, other(vectors, mask), atol=1e-2)
 
 
-def test_float64_gives_the_same_to_float32(name: str) -> None:
+def test_float64_gives_what_float32_gives_with_more_digits(name: str) -> None:
     encoder = evaluating(name)
     vectors, mask = pages(8, 5)
     single = encoder(vectors, mask)
     double = encoder.double()(vectors.double(), mask)
     assert double.dtype == torch.float64
     near(double.float(), single, 1e-4)
+    near(double, evaluating(name).double()(vectors.double(), mask), 1e-12)
     near(encoder.float()(vectors, mask), single)
 
 
@@ -506,10 +507,98 @@ def test_it_equals_an_independent_numpy_page_by_page(
         assert (out[place, length:] == 0).all()
 
 
+def plain_deviation_norm(x: Tensor, gain: Tensor, bias: Tensor) -> Tensor:
+    """The formula in differentiable steps; a norm's gradient is 0 where all values are equal."""
+    centred = x - x.mean(-1, keepdim=True)
+    deviation = torch.linalg.vector_norm(centred, dim=-1, keepdim=True) / math.sqrt(x.shape[-1])
+    return centred / (deviation + 1e-4) * gain + bias
+
+
+def norm_of(width: int, *, dtype: torch.dtype = torch.float64) -> DeviationNorm:
+    norm = DeviationNorm(width)
+    generator = torch.Generator().manual_seed(6)
+    with torch.no_grad():
+        for parameter in norm.parameters():
+            parameter.add_(torch.randn(width, generator=generator))
+    return norm.to(dtype)
+
+
 def test_bat_adds_its_epsilon_to_the_deviation() -> None:
-    """T0 of the sheet."""
-    out = DeviationNorm(4)(torch.tensor([[1.0, 2, 3, 4]], dtype=torch.float64))
-    np.testing.assert_allclose(out.detach()[0], [-1.341521, -0.447174, 0.447174, 1.341521], rtol=0, atol=1e-6)
+    """T0 of the sheet, with and without gradients."""
+    x = torch.tensor([[1.0, 2, 3, 4]], dtype=torch.float64)
+    for learning in (True, False):
+        with torch.set_grad_enabled(learning):
+            out = DeviationNorm(4).double()(x)
+        np.testing.assert_allclose(out.detach()[0], [-1.341521, -0.447174, 0.447174, 1.341521], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-2, 1e-4, 1e-6, 1e-9, 1e6], ids=str)
+@pytest.mark.parametrize("shape", [(7,), (5, 7), (2, 3, 8), (2, 1, 2), (1, 4, 128)], ids=str)
+def test_bats_norm_and_its_gradients_are_the_formulas_however_small_the_deviation(shape: tuple[int, ...], size: float) -> None:
+    generator = torch.Generator().manual_seed(3)
+    x, upstream = (torch.randn(shape, generator=generator, dtype=torch.float64) for _ in range(2))
+    ours = norm_of(shape[-1])
+    theirs = [parameter.detach().clone().requires_grad_() for parameter in ours.parameters()]
+    given, again = ((size * x).requires_grad_() for _ in range(2))
+    out, expected = ours(given), plain_deviation_norm(again, *theirs)
+    torch.testing.assert_close(out, expected, rtol=1e-9, atol=1e-9)
+    with torch.no_grad():
+        torch.testing.assert_close(ours(given), out, rtol=1e-12, atol=1e-12)
+    (out * upstream).sum().backward()
+    (expected * upstream).sum().backward()
+    for one, other in zip((given, *ours.parameters()), (again, *theirs), strict=True):
+        assert one.grad is not None
+        assert one.grad.shape == one.shape
+        assert other.grad is not None
+        scale = max(1.0, float(other.grad.abs().max()))
+        torch.testing.assert_close(one.grad, other.grad, rtol=1e-8, atol=1e-9 * scale)
+
+
+def test_bats_norm_passes_a_numerical_check_of_its_gradients() -> None:
+    generator = torch.Generator().manual_seed(3)
+    x = torch.randn(3, 2, 5, generator=generator, dtype=torch.float64)
+    x[0] *= 1e-3
+    norm = norm_of(5)
+    inputs = (x.requires_grad_(), *(parameter.detach().clone().requires_grad_() for parameter in norm.parameters()))
+
+    def run(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        out: Tensor = torch.func.functional_call(norm, {"weight": weight, "bias": bias}, (x,))
+        return out
+
+    assert torch.autograd.gradcheck(run, inputs, eps=1e-8, atol=1e-4)
+    # A tensor whose values do not lie side by side, in and out.
+    turned = torch.randn(5, 2, 3, generator=generator, dtype=torch.float64).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: run(x.transpose(0, 2), *inputs[1:]).transpose(0, 1), (turned,))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_bats_norm_of_equal_values_is_its_bias_and_its_gradient_that_of_a_division(dtype: torch.dtype) -> None:
+    norm = norm_of(6, dtype=dtype)
+    x = torch.zeros(3, 6, dtype=dtype)
+    x[1] = 4.0
+    x[2] = -0.5
+    x.requires_grad_()
+    out = norm(x)
+    torch.testing.assert_close(out, norm.bias.expand(3, 6))
+    upstream = torch.linspace(-1, 2, 18, dtype=dtype).reshape(3, 6)
+    (out * upstream).sum().backward()
+    through = upstream * norm.weight.detach()
+    torch.testing.assert_close(x.grad, (through - through.mean(-1, keepdim=True)) / 1e-4, rtol=1e-4, atol=1e-2)
+
+
+def test_bats_norm_in_float32_is_near_float64() -> None:
+    generator = torch.Generator().manual_seed(3)
+    for size, offset in ((1.0, 0.0), (1e-3, 0.0), (1.0, 50.0), (1e4, 0.0)):
+        x, upstream = (torch.randn(4, 9, 16, generator=generator, dtype=torch.float64) for _ in range(2))
+        results = []
+        for dtype in (torch.float32, torch.float64):
+            given = (size * x + offset).to(dtype).requires_grad_()
+            out = norm_of(16, dtype=dtype)(given)
+            (out * upstream.to(dtype)).sum().backward()
+            assert given.grad is not None
+            results.append((out.detach().double(), given.grad.double() * size))
+        near(results[0][0], results[1][0], 1e-4)
+        near(results[0][1], results[1][1], 1e-3)
 
 
 def test_the_sinusoid_interleaves_sine_and_cosine_and_counts_from_zero() -> None:

@@ -301,6 +301,18 @@ def test_ignored_tokens_contribute_nothing(name: str, garbage: float) -> None:
     )
 
 
+@pytest.mark.parametrize("garbage", [math.inf, -math.inf, math.nan])
+def test_logits_that_are_no_numbers_spoil_nothing_where_they_are_ignored(name: str, garbage: float) -> None:
+    objective = build_objective(name, COUNTS[3])
+    logits, targets = batch(3, ignored=False)
+    more = F.pad(logits, (0, 0, 1, 0), value=garbage).requires_grad_()
+    loss = objective(more, F.pad(targets, (1, 0), value=-1))
+    loss.backward()
+    assert number(loss) == pytest.approx(number(objective(logits, targets)), rel=1e-12)
+    assert more.grad is not None
+    assert more.grad[1:].isfinite().all()
+
+
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_a_batch_without_a_labelled_token_gives_zero_and_trains_nothing(name: str, weighted: bool) -> None:
     for tokens in (5, 1, 0):

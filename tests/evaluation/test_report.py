@@ -89,6 +89,7 @@ def test_f1_and_f2_are_not_mixed_up() -> None:
     scores = TokenScores(Scheme("flat", ("goods",)))
     scores.add([1, 1, 1, 1, 0], [1, 0, 0, 0, 0])
     row = scores.report()["classes"]["goods"]
+    assert (row["true"], row["predicted"]) == (4, 1)
     assert row["precision"] == 1
     assert row["recall"] == 0.25
     assert row["f1"] == pytest.approx(0.4)

@@ -18,7 +18,7 @@ ENCODERS = ("bat", "transformer")
 def build_encoder(name: str, width: int = 128, depth: int = 4, heads: int = 4, inner: int = 512, **options: Any) -> Encoder:
     """The encoder of that name; `(vectors [B,L,D], mask [B,L], True = real token) -> [B,L,D]`, zero at padding."""
     if name not in ENCODERS:
-        near = difflib.get_close_matches(name, ENCODERS, n=1)
+        near = difflib.get_close_matches(name.lower(), ENCODERS, n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise UsageError(f"{name!r} is not an encoder", todo=f"{hint}There are {', '.join(ENCODERS)}")
     kind = getattr(import_module(f"batag.encoders.{name}"), name.capitalize())

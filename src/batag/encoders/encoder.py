@@ -29,8 +29,11 @@ class Encoder(nn.Module, ABC):
         self.position = Position(width, kind=position)
 
     def forward(self, vectors: Tensor, mask: Tensor) -> Tensor:
-        x_BLD = self.encode(self.position(vectors), mask)
-        return x_BLD * mask.unsqueeze(-1)
+        assert mask.dtype == torch.bool, "the mask says True for a real token"
+        # Filled, not multiplied: what stands at padding may be anything, even NaN.
+        padded_BL1 = ~mask.unsqueeze(-1)
+        x_BLD = self.encode(self.position(vectors.masked_fill(padded_BL1, 0.0)), mask)
+        return x_BLD.masked_fill(padded_BL1, 0.0)
 
     @abstractmethod
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:

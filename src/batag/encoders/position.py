@@ -39,7 +39,9 @@ class Position(nn.Module):
     def _rows(self, x_BLD: Tensor) -> Tensor:
         length = x_BLD.shape[1]
         if length > len(self._table) or self._table.device != x_BLD.device or self._table.dtype != x_BLD.dtype:
-            self._table = sinusoid(max(length, 256), self.width).to(x_BLD)
+            # It outlives this call, which may be one of inference.
+            with torch.inference_mode(False):
+                self._table = sinusoid(max(length, 256), self.width).to(device=x_BLD.device, dtype=x_BLD.dtype)
         return self._table[:length]
 
 

@@ -26,11 +26,11 @@ class Notation:
 
 def parse_objective(name: str) -> Notation:
     """The meaning of a name; spaces and case do not matter."""
-    plain = re.sub(r"\s", "", name).upper()
-    form = _FORM.fullmatch(plain)
+    form = _FORM.fullmatch(re.sub(r"\s", "", name).upper())
     if form is None:
         raise _unknown(name)
     head, first, second = form.groups()
+    plain = form[0].replace(",S)", ",s)")
     family = _FAMILIES.get(head, "PBP")
     if family == "CE" or head == "CECL":
         if second is not None or (first is not None and not head.startswith("F")):
@@ -43,7 +43,9 @@ def parse_objective(name: str) -> Notation:
     focus = _number(first, name)
     if second == "S":
         if head.endswith("A"):
-            raise UsageError(f"{name!r}: array weights and standard weights exclude each other", todo=f"Write {head[:-1]}")
+            raise UsageError(
+                f"{name!r}: array weights and standard weights exclude each other", todo=f"Write {head[:-1]}({first},s)"
+            )
         return Notation(plain, family, "standard", focus)
     return Notation(plain, family, "array" if head.endswith("A") else "ee", focus, _number(second, name))
 
