@@ -254,6 +254,7 @@ def _die_at(moment: Moment, writing: int) -> None:
 def _main() -> None:
     """Load everything once, without starting any thread; then an order a line."""
     import torch
+
     from batag.training.curves import draw_curves
 
     torch.set_num_threads(1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,16 +69,10 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
     from functools import partial
 
     from batag.cli.terminal import collected_problems, console, progress
-    from batag.errors import BatagError
 
     err = console(error=True)
-    try:
-        with collected_problems(strict=strict, path=problems) as found:
-            run.prepare(device=device, problems=found, watch=partial(progress, doing="reading pages"))
-    except BatagError:
-        # Nothing was learnt: the same command can be typed again.
-        run.abandon()
-        raise
+    with collected_problems(strict=strict, path=problems) as found:
+        run.prepare(device=device, problems=found, watch=partial(progress, doing="reading pages"))
     assert run.data is not None
     for line in notes(run.data.facts):
         err.print(line, style="yellow", markup=False)
@@ -105,9 +101,29 @@ def notes(facts: dict[str, Any]) -> list[str]:
     return lines
 
 
+@contextmanager
+def _stoppable() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was typed: it takes effect between two steps, where a checkpoint is whole; a second one does not wait."""
+    import signal
+
+    stopped = False
+
+    def stop(number: int, frame: Any) -> None:
+        nonlocal stopped
+        stopped = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:  # a job in the background stays one
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield lambda: stopped
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _follow(run: Run, err: Any) -> bool:
     """Train with a bar; whether it came to its end."""
-    import signal
     import time
 
     from rich import progress as bars
@@ -133,16 +149,10 @@ def _follow(run: Run, err: Any) -> bool:
         bars.TimeRemainingColumn(),
     )
     scores = ""
-    stopped = False
-
-    def stop(number: int, frame: Any) -> None:
-        # Between two steps, where a checkpoint is whole; a second Ctrl-C does not wait.
-        nonlocal stopped
-        stopped = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    before = signal.signal(signal.SIGINT, stop)
-    with bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display:
+    with (
+        _stoppable() as stopped,
+        bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display,
+    ):
         task = display.add_task("", total=total, completed=at, epoch=1, epochs=chosen.epochs, loss=0.0, rate=0.0, scores="")
         for done in run.train():
             if isinstance(done, StepDone):
@@ -154,10 +164,9 @@ def _follow(run: Run, err: Any) -> bool:
                 best = "  best so far" if run.selection.epoch == done.epoch else ""
                 seconds = time.monotonic() - began
                 err.print(f"epoch {done.epoch:3d}  loss {done.loss:.4f}  {scores}  {seconds:.0f} s{best}", markup=False)
-            if stopped:
-                break
-    signal.signal(signal.SIGINT, before)
-    return not stopped
+            if stopped():
+                return False
+    return True
 
 
 def report(run: Run, *, as_json: bool) -> None:

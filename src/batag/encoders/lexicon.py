@@ -65,8 +65,7 @@ class Lexicon:
         for place, words in enumerate(pages):
             rows[place, : len(words)] = [self._rows[word] if word in self._rows else self._add(word) for word in words]
         mask = torch.from_numpy(rows > 0)
-        # One look at each distinct word of the batch.
-        distinct, inverse = np.unique(rows, return_inverse=True)
+        distinct, inverse = _distinct(rows)
         words_U = np.fromiter((self._words[row] for row in distinct), dtype=np.int64, count=len(distinct))
         words_BL = torch.from_numpy(words_U[inverse].reshape(rows.shape))
         if not self.buckets:
@@ -101,6 +100,15 @@ class Lexicon:
         # A bare edge mark is the same in every word.
         hashes = [crc32(gram.encode(errors="replace")) % self.buckets for gram in grams if gram not in ("<", ">")]
         return np.array(hashes or [0], dtype=np.int64)
+
+
+def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """The distinct rows of a batch in order of appearance, whatever was seen before it, and which one stands where."""
+    distinct, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return distinct[order], rank[inverse]
 
 
 def shape(word: str) -> str:

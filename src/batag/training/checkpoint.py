@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import json
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
@@ -16,32 +15,24 @@ from torch import Tensor
 
 from batag.errors import InputError
 from batag.pages.file import open_output
-from batag.training.loop import Learner, load_weights
+from batag.training.guard import disk_errors
+from batag.training.loop import Learner
 
-_FULL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the quota is used up", errno.EROFS: "the file system is read-only"}
+_ADAM = ("step", "exp_avg", "exp_avg_sq")
 
 
 def save_weights(path: Path, weights: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
     """Tensors and facts (as JSON) in one file."""
-    packed = save_tensors(
-        {name: value.detach().cpu().contiguous() for name, value in weights.items()}, {"facts": json.dumps(facts)}
-    )
-    try:
-        with open_output(path) as stream:
-            stream.write(packed)
-    except (OSError, InputError) as error:
-        cause = error if isinstance(error, OSError) else error.__cause__
-        code = cause.errno if isinstance(cause, OSError) else None
-        what = _FULL.get(code or 0, getattr(cause, "strerror", None) or str(error))
-        kept = "the last good one is kept" if path.exists() else "there is none yet"
-        todo = f"Make room, then go on with: batag train --resume {path.parent}"
-        raise InputError(f"a checkpoint cannot be written: {what}; {kept}", where=str(path), todo=todo) from error
+    tensors = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
+    packed = save_tensors(tensors, {"facts": json.dumps(facts)})
+    kept = "the last good one is kept" if path.exists() else "there is none yet"
+    todo = f"Make room, then go on with: batag train --resume {path.parent}"
+    with disk_errors(path, what=f"a checkpoint cannot be written ({kept})", todo=todo), open_output(path) as stream:
+        stream.write(packed)
 
 
 def load_weights_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The tensors and facts of a file that `save_weights` wrote."""
-    import struct
-
     try:
         data = path.read_bytes()
         tensors = load_tensors(data)
@@ -55,12 +46,11 @@ def load_weights_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def save_checkpoint(path: Path, learner: Learner, facts: Mapping[str, Any]) -> None:
     """The whole learner, and facts of the run beside."""
-    tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in learner.model.named_parameters()}
+    tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in learner.model.state_dict().items()}
     tensors |= {f"average.{name}": value for name, value in learner.average.items()}
     for name, parameter in learner.model.named_parameters():
-        for moment in ("exp_avg", "exp_avg_sq"):
-            if state := learner.optimizer.state.get(parameter):
-                tensors[f"{moment}.{name}"] = state[moment]
+        for key, value in learner.optimizer.state.get(parameter, {}).items():
+            tensors[f"adam.{key}.{name}"] = value
     own = {"step": learner.step, "epochs": learner.epochs, "loss_sum": learner.loss_sum}
     save_weights(path, tensors, own | dict(facts))
 
@@ -68,19 +58,26 @@ def save_checkpoint(path: Path, learner: Learner, facts: Mapping[str, Any]) -> N
 def load_checkpoint(path: Path, learner: Learner) -> dict[str, Any]:
     """Put a fresh learner back to where a checkpoint stands; returns the facts."""
     tensors, facts = load_weights_file(path)
-    parts: dict[str, dict[str, Tensor]] = {"model": {}, "average": {}, "exp_avg": {}, "exp_avg_sq": {}}
-    for name, value in tensors.items():
-        part, _, rest = name.partition(".")
-        parts.setdefault(part, {})[rest] = value
-    shapes = {name: value.shape for name, value in learner.model.named_parameters()}
-    if {name: value.shape for name, value in parts["model"].items()} != shapes:
-        raise InputError("is of another model than the recipe's", where=str(path), todo="Train again into a new folder")
-    load_weights(learner.model, parts["model"])
-    learner.average = {name: value.to(next(learner.model.parameters())) for name, value in parts["average"].items()}
-    learner.step, learner.epochs, learner.loss_sum = facts["step"], facts["epochs"], facts["loss_sum"]
-    for name, parameter in learner.model.named_parameters():
-        if name in parts["exp_avg"]:
-            moments = {moment: parts[moment][name].to(parameter) for moment in ("exp_avg", "exp_avg_sq")}
-            steps = torch.tensor(float(learner.step), device=parameter.device)
-            learner.optimizer.state[parameter] = {"step": steps, **moments}
+    damaged = InputError(
+        "is of another model than the recipe's, or damaged", where=str(path), todo="Train anew into a new folder"
+    )
+    try:
+        own = {name.removeprefix("model."): value for name, value in tensors.items() if name.startswith("model.")}
+        # Before anything is copied: a checkpoint that does not fit changes nothing.
+        if {name: value.shape for name, value in own.items()} != {n: v.shape for n, v in learner.model.state_dict().items()}:
+            raise damaged
+        learner.model.load_state_dict(own)
+        for name, parameter in learner.model.named_parameters():
+            # In the model's order: averaging pairs the two lists.
+            if learner.average:
+                learner.average[name] = tensors[f"average.{name}"].to(parameter)
+            prefix = [f"adam.{key}.{name}" for key in _ADAM]
+            if prefix[0] in tensors:
+                values = [tensors[each] for each in prefix]
+                learner.optimizer.state[parameter] = {
+                    key: value.to(parameter.device) for key, value in zip(_ADAM, values, strict=True)
+                }
+        learner.step, learner.epochs, learner.loss_sum = facts["step"], facts["epochs"], facts["loss_sum"]
+    except (RuntimeError, KeyError, TypeError) as error:
+        raise damaged from error
     return facts

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from batag.segmentation.segmentation import Segmentation
 from batag.training.examples import Example, LabelledWords, choose_scheme, label_counts, label_words, make_examples
 from batag.training.recipe import Recipe
 
+_PARTS = ("train", "dev", "dictionary")
+
 
 @dataclass(frozen=True)
 class DataFiles:
@@ -31,24 +34,23 @@ class DataFiles:
     train: tuple[Path, ...]
     dev: tuple[Path, ...] = ()
     reading: Mapping[str, Any] | None = None
+    dictionary: tuple[Path, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """As it stands in the run's `data.json`."""
-        named = {
-            name: [{"file": str(path.resolve()), "sha256": digest(path)} for path in getattr(self, name)]
-            for name in ("train", "dev")
+        files = {
+            part: [{"file": str(path.resolve()), "sha256": digest(path)} for path in getattr(self, part)] for part in _PARTS
         }
-        return named | {"reading": dict(self.reading or {})}
+        return files | {"reading": dict(self.reading or {})}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> DataFiles:
         """The same files again; one that has changed since is an error."""
-        for part in ("train", "dev"):
-            for said in facts[part]:
-                if digest(Path(said["file"])) != said["sha256"]:
-                    todo = "Put the old file back, or train anew with the new one"
-                    raise InputError("has changed since the run began", where=said["file"], todo=todo)
-        paths = {part: tuple(Path(said["file"]) for said in facts[part]) for part in ("train", "dev")}
+        paths = {part: tuple(Path(said["file"]) for said in facts[part]) for part in _PARTS}
+        for said in chain.from_iterable(facts[part] for part in _PARTS):
+            if digest(Path(said["file"])) != said["sha256"]:
+                todo = "Put the old file back, or train anew with the new one"
+                raise InputError("has changed since the run began", where=said["file"], todo=todo)
         return cls(**paths, reading=facts["reading"])
 
     def pages(self, part: str, problems: Problems) -> Iterator[Page]:
@@ -88,7 +90,7 @@ class Data:
 
 def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: Any = iter) -> Data:
     """Read, segment and label all pages; `watch` wraps the pages of each part (a progress bar)."""
-    dictionary = Dictionary.read(Path(recipe.pages.dictionary)) if recipe.pages.dictionary else None
+    dictionary = Dictionary.read(files.dictionary[0]) if files.dictionary else None
     segmentation = Segmentation(recipe.pages.segmentation, rules=parse_rules(recipe.pages.rules), dictionary=dictionary)
     where = ", ".join(map(str, files.train))
     if files.dev:
@@ -96,7 +98,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     else:
         found = _held_out(list(watch(files.pages("train", problems))), segmentation)
     scheme = choose_scheme(recipe.pages.scheme, found["train"], where=where)
-    if not found["dev"].pages:
+    if not any(words for _, words, _ in found["dev"].pages):
         held = "there are too few pages to hold some out" if not files.dev else "no labelled page in it"
         raise InputError(
             f"no dev pages to choose the best epoch by: {held}",

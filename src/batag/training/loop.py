@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -67,7 +67,7 @@ class Learner:
 
     def weights(self) -> dict[str, Tensor]:
         """The weights that are evaluated and shipped."""
-        return self.average or dict(self.model.named_parameters())
+        return self.model.state_dict() | self.average
 
 
 def build_learner(model: TokenClassifier, *, average: float, device: torch.device) -> Learner:
@@ -140,10 +140,12 @@ def take_step(
         raise BadLossError(f"the loss of step {step} is {value}", step=step, loss=value, examples=batch)
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
+    parameters: list[Tensor] = list(model.parameters())
+    norm = nn.utils.get_total_norm([each.grad for each in parameters if each.grad is not None])
+    if not math.isfinite(length := norm.item()):
+        raise BadLossError(f"the gradient of step {step} is {length}", step=step, loss=value, examples=batch)
     if recipe.training.clip:
-        norm = nn.utils.clip_grad_norm_(model.parameters(), recipe.training.clip)
-        if not torch.isfinite(norm):
-            raise BadLossError(f"the gradient of step {step} is {norm.item()}", step=step, loss=value, examples=batch)
+        nn.utils.clip_grads_with_norm_(parameters, recipe.training.clip, norm)
     for group in optimizer.param_groups:
         group["lr"] = rate
     optimizer.step()
@@ -151,7 +153,7 @@ def take_step(
         # Young averages forget faster, so that the start's random weights do not linger.
         share = min(recipe.training.average, (1 + step) / (10 + step))
         with torch.no_grad():
-            torch._foreach_lerp_(list(learner.average.values()), list(model.parameters()), 1 - share)
+            torch._foreach_lerp_(list(learner.average.values()), parameters, 1 - share)
     learner.step, learner.loss_sum = step, learner.loss_sum + value
     return StepDone(step, epoch, value, rate, int((targets != IGNORED).sum()))
 
@@ -167,19 +169,18 @@ def padded_labels(batch: Sequence[Example], length: int) -> Tensor:
 def score(learner: Learner, dev: Sequence[Example], scheme: Scheme, *, device: torch.device) -> TokenScores:
     """Token scores on dev of the weights that would be shipped."""
     scores = TokenScores(scheme)
-    own: dict[str, Any] = {}
-    if learner.average:
-        own = {name: value.detach().clone() for name, value in learner.model.named_parameters()}
-        load_weights(learner.model, learner.average)
-    for example, labels in zip(dev, predict_labels(learner.model, [each.words for each in dev], device), strict=True):
-        scores.add(example.labels, labels)
-    if own:
-        load_weights(learner.model, own)
+    with other_weights(learner.model, learner.weights()):
+        for example, labels in zip(dev, predict_labels(learner.model, [each.words for each in dev], device), strict=True):
+            scores.add(example.labels, labels)
     return scores
 
 
-def load_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Copy weights into a model of the same shape."""
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(weights[name])
+@contextmanager
+def other_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
+    """The model with other weights for a while; its own come back."""
+    own = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    model.load_state_dict(dict(weights))
+    try:
+        yield
+    finally:
+        model.load_state_dict(own)

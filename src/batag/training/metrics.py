@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ class Metrics:
     def lines(self) -> list[dict[str, Any]]:
         """All lines; one that was cut off by a crash does not count."""
         lines = []
-        for line in self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []:
+        # By bytes: a crash may cut a line inside a character, and only this one ends a line.
+        for line in self.path.read_bytes().split(b"\n")[:-1] if self.path.exists() else []:
             try:
                 lines.append(json.loads(line))
             except ValueError:
@@ -49,9 +51,11 @@ class Metrics:
 
     def flush(self) -> None:
         """Write what waits."""
-        with open(self.path, "a", encoding="utf-8") as stream:
-            stream.write("".join(self._waiting))
-        self._waiting.clear()
+        waiting, self._waiting = self._waiting, []
+        with open(self.path, "ab") as stream:
+            stream.write("".join(waiting).encode())
+            stream.flush()
+            os.fsync(stream.fileno())
 
     def _add(self, line: dict[str, Any]) -> None:
         self._waiting.append(json.dumps(line, ensure_ascii=False) + "\n")

@@ -11,9 +11,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from batag.encoders import ENCODERS
+from batag.encoders import ENCODERS, build_encoder
 from batag.errors import InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
@@ -28,7 +29,7 @@ _LINE = re.compile(r"(\w+) = (.*?)(  #.*)?$")
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class PagesTable(_Table):
@@ -68,7 +69,7 @@ class EncoderTable(_Table):
     inner: Size
     position: Literal["sinusoid", "none", "linear", "affine"]
     dropout: Share
-    options: dict[str, Any]
+    options: dict[Annotated[str, Field(pattern=r"^\w+$")], str | int | float | bool]
 
 
 class ObjectiveTable(_Table):
@@ -119,11 +120,12 @@ class Recipe(_Table):
         try:
             recipe = cls.model_validate(values)
         except ValidationError as error:
-            first = error.errors()[0]
+            first, *others = error.errors()
             key = ".".join(str(part) for part in first["loc"][:2])
-            raise UsageError(
-                f"{key} = {json.dumps(first['input'])}: {first['msg']}", where=where, todo=_meaning(key)
-            ) from error
+            # A value that may be of two kinds has a message for each.
+            messages = [first["msg"], *(each["msg"] for each in others if each["loc"][:2] == first["loc"][:2])]
+            what = f"{key} = {json.dumps(first['input'], default=str)}: {', or '.join(messages)}"
+            raise UsageError(what, where=where, todo=_meaning(key)) from error
         recipe.check(where)
         return recipe
 
@@ -133,6 +135,9 @@ class Recipe(_Table):
         _one_of("schedule.version", self.schedule.version, VERSIONS, where)
         _one_of("pages.segmentation", self.pages.segmentation, SEGMENTATIONS, where)
         build_objective(self.objective.name, [1, 1])
+        with torch.device("meta"):
+            options: dict[str, Any] = dict(self.encoder.options)
+            build_encoder(self.encoder.name, width=2, depth=1, heads=1, inner=2, **options)
         Cleaner(parse_rules(self.pages.rules))
         problems = {
             "encoder.heads": self.encoder.width % self.encoder.heads and "does not divide encoder.width",
@@ -154,9 +159,9 @@ class Recipe(_Table):
                 for part in line[1 : line.index("]")].split("."):
                     table = table[part]
                 if line.startswith("[encoder.options]"):
-                    lines += [f"{key} = {json.dumps(value)}" for key, value in table.items()]
+                    lines += [f"{key} = {_toml(value)}" for key, value in table.items()]
             elif form := _LINE.match(line):
-                lines.append(f"{form[1]} = {json.dumps(table[form[1]], ensure_ascii=False)}{form[3] or ''}")
+                lines.append(f"{form[1]} = {_toml(table[form[1]])}{form[3] or ''}")
             else:
                 lines.append(line)
         return "\n".join(lines) + "\n"
@@ -189,6 +194,8 @@ def parse_setting(text: str) -> dict[str, Any]:
     parts = [part.strip() for part in key.split(".")]
     if not equals or len(parts) < 2 or not all(parts):
         raise UsageError(f"--set {text!r} is not TABLE.KEY=VALUE", todo="Write it like --set encoder.depth=6")
+    if len(text.splitlines()) > 1:
+        raise UsageError(f"--set {text!r} is more than one line", todo="Write one --set a value")
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
     except tomllib.TOMLDecodeError:
@@ -197,6 +204,11 @@ def parse_setting(text: str) -> dict[str, Any]:
     for part in reversed(parts):
         change = {part: change}
     return dict(change)
+
+
+def _toml(value: str | float | bool) -> str:
+    """A value as TOML writes it: as JSON does, but for one control character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _merge(values: dict[str, Any], change: Mapping[str, Any], *, path: tuple[str, ...], where: str) -> None:

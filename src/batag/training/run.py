@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,10 @@ from batag.pages.problems import Problems
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
 from batag.training.data import Data, DataFiles, read_data
+from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
 from batag.training.metrics import Metrics
-from batag.training.recipe import Recipe, parse_setting, read_recipe
+from batag.training.recipe import Recipe, read_recipe
 from batag.training.selection import Selection
 from batag.training.shipping import score_tags, ship
 
@@ -50,43 +52,40 @@ class Run:
     @classmethod
     def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Run:
         """A new run in a new (or empty) folder."""
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            todo = f"Go on with: batag train --resume {folder}" if (folder / RECIPE).exists() else "Name a new folder"
-            raise InputError("is there already", where=str(folder), todo=todo)
+        check_new(folder)
         if not files.train:
             raise UsageError("no pages to train on", todo="Name a file of labelled pages")
+        if recipe.pages.dictionary:
+            files = replace(files, dictionary=(Path(recipe.pages.dictionary),))
         facts = files.facts()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot be made ({error.strerror})", where=str(folder), todo="Name another folder") from error
-        _write(folder / DATA, json.dumps(facts, ensure_ascii=False, indent=2))
-        _write(folder / RECIPE, recipe.text())
         run = cls(folder, recipe, files)
         run.new = True
+        try:
+            with disk_errors(folder, what="the run cannot be begun", todo="Make room, or name another folder with --out"):
+                folder.mkdir(parents=True, exist_ok=True)
+                _write(folder / DATA, json.dumps(facts, ensure_ascii=False, indent=2))
+                _write(folder / RECIPE, recipe.text())  # last: with it the folder is that of a run
+        except InputError:
+            run.abandon()
+            raise
         return run
 
     @classmethod
-    def open(cls, folder: Path, *, settings: list[str] | None = None) -> Run:
+    def open(cls, folder: Path, *, settings: Sequence[str] | None = None) -> Run:
         """A run that began before; of its recipe only how long it takes may change."""
         if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
             raise InputError("is not the folder of a run", where=str(folder), todo="Name the folder that training wrote")
         for setting in settings or []:
             if setting.partition("=")[0].strip() not in _MAY_CHANGE:
-                raise UsageError(
-                    f"--set {setting} would make it another run",
-                    todo=f"With --resume only {', '.join(sorted(_MAY_CHANGE))} may change",
-                )
-            parse_setting(setting)
+                todo = f"With --resume only {', '.join(sorted(_MAY_CHANGE))} may change"
+                raise UsageError(f"--set {setting} would make it another run", todo=todo)
         recipe = read_recipe(folder / RECIPE, settings=settings or [])
         try:
-            facts = json.loads((folder / DATA).read_text(encoding="utf-8"))
-            files = DataFiles.of_facts(facts)
+            files = DataFiles.of_facts(json.loads((folder / DATA).read_bytes()))
+        except BatagError:
+            raise
         except (ValueError, KeyError, TypeError) as error:
-            if isinstance(error, BatagError):
-                raise
             raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo="Train anew") from error
-        _write(folder / RECIPE, recipe.text())
         return cls(folder, recipe, files)
 
     @property
@@ -95,22 +94,26 @@ class Run:
         return -(-len(self.data.train) // self.recipe.training.batch)
 
     def prepare(self, *, device: str = "auto", problems: Problems | None = None, watch: Any = iter) -> None:
-        """Read the pages, build the model, and go to where the run was left."""
-        # Whatever is wrong with the device is said before a long reading.
-        self.device = choose_device(device)
-        self.data = read_data(self.files, self.recipe, problems=Problems() if problems is None else problems, watch=watch)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.recipe.training.seed)
-            model = build_classifier(
-                self.data.vocabulary,
-                labels=len(self.data.scheme.labels),
-                input=self.recipe.input.options,
-                encoder=self.recipe.encoder.model_dump(),
-            )
-        self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
+        """Read the pages, build the model, and go to where the run was left; a new run that cannot begin leaves nothing."""
+        try:
+            # Whatever is wrong with the device is said before a long reading.
+            self.device = choose_device(device)
+            self.data = read_data(self.files, self.recipe, problems=Problems() if problems is None else problems, watch=watch)
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(self.recipe.training.seed)
+                model = build_classifier(
+                    self.data.vocabulary,
+                    labels=len(self.data.scheme.labels),
+                    input=self.recipe.input.options,
+                    encoder=self.recipe.encoder.model_dump(),
+                )
+            self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
+        except BatagError:
+            self.abandon()
+            raise
         if (self.folder / LAST).exists():
             facts = load_checkpoint(self.folder / LAST, self.learner)
-            self.selection.epoch, self.selection.value = facts["best_epoch"], facts["best_value"]
+            self.selection.epoch, self.selection.value = facts.get("best_epoch", 0), facts.get("best_value", -1.0)
 
     def train(self) -> Iterator[StepDone | EpochDone]:
         """Train to the end, keeping checkpoints and metrics; then write the bundle and the curves."""
@@ -120,7 +123,10 @@ class Run:
         steps = train_steps(
             self.learner, objective, self.data.train, self.data.dev, recipe=self.recipe, scheme=self.data.scheme
         )
-        with _locked(self.folder), _repeatable(self.recipe.training.threads, strict=self.device.type == "cpu"):
+        threads, strict = self.recipe.training.threads, self.device.type == "cpu"
+        with self._disk_errors(), locked(self.folder), repeatable(threads, strict=strict):
+            self._tidy()
+            _write(self.folder / RECIPE, self.recipe.text())
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
             began = time.monotonic()
             while True:
@@ -139,18 +145,28 @@ class Run:
                 yield done
             self._finish()
 
+    def _disk_errors(self) -> AbstractContextManager[None]:
+        todo = f"Make room, then go on with: batag train --resume {self.folder}"
+        return disk_errors(self.folder, what="the run cannot be written", todo=todo)
+
+    def _tidy(self) -> None:
+        """Remove what a crash left half-written."""
+        for path in self.folder.glob(".*.tmp"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
     def abandon(self) -> None:
         """Take back a run that has not learnt anything yet."""
         if self.new:
-            for name in (RECIPE, DATA):
-                (self.folder / name).unlink(missing_ok=True)
             with suppress(OSError):
+                for name in (RECIPE, DATA):
+                    (self.folder / name).unlink(missing_ok=True)
                 self.folder.rmdir()
 
     def save(self) -> None:
         """A checkpoint of where the run is now, and the metrics up to it."""
         assert self.learner is not None
-        self.metrics.flush()
+        with self._disk_errors():
+            self.metrics.flush()
         save_checkpoint(self.folder / LAST, self.learner, self.selection.facts())
 
     def _epoch(self, done: EpochDone, *, seconds: float) -> None:
@@ -196,6 +212,7 @@ def train_run(
 ) -> Path:
     """A whole training; pages that are not in a file yet are written to `OUT.pages`, so that it can be resumed."""
     out = Path(out)
+    check_new(out)
     files = DataFiles((_file_of(pages, out, "train"),), () if dev is None else (_file_of(dev, out, "dev"),))
     run = Run.create(out, read_recipe(None if recipe is None else Path(recipe), settings=settings), files)
     run.prepare(device=device)
@@ -213,38 +230,13 @@ def _file_of(pages: Path | str | Iterable[Page], out: Path, part: str) -> Path:
     return path
 
 
-@contextmanager
-def _repeatable(threads: int, *, strict: bool) -> Iterator[None]:
-    """The same numbers every time; the process's own settings and random numbers come back afterwards."""
-    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    with torch.random.fork_rng():
-        torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(True, warn_only=not strict)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before[0])
-            torch.use_deterministic_algorithms(before[1])
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One training at a time in a folder; the lock goes with the process, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    lock = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(lock)
-        raise InputError("another training is at work in it", where=str(folder), todo="Wait for it or stop it") from error
-    try:
-        yield
-    finally:
-        os.close(lock)
+def check_new(folder: Path) -> None:
+    """Whether a run may begin here: nothing is in the folder but what was left of a run that never began."""
+    if folder.exists() and (
+        not folder.is_dir() or any(path.name != DATA and path.suffix != ".tmp" for path in folder.iterdir())
+    ):
+        todo = f"Go on with: batag train --resume {folder}" if (folder / RECIPE).exists() else "Name a new folder"
+        raise InputError("is there already", where=str(folder), todo=todo)
 
 
 def _write(path: Path, text: str) -> None:

@@ -15,18 +15,20 @@ from batag.encoders.classifier import TokenClassifier
 from batag.encoders.prediction import predict_labels
 from batag.evaluation.tags import TagScores
 from batag.training.data import Data
-from batag.training.loop import load_weights
+from batag.training.loop import other_weights
 from batag.training.recipe import Recipe
 
 
 def score_tags(model: TokenClassifier, weights: Mapping[str, Tensor], data: Data) -> dict[str, Any]:
     """The tag level on dev, by borders of tokens."""
-    load_weights(model, weights)
     device = next(model.parameters()).device
     tags = TagScores()
-    for example, labels in zip(data.dev, predict_labels(model, [each.words for each in data.dev], device), strict=True):
-        known = [max(label, 0) for label in example.labels]
-        tags.add(*([(span[:2], span[2]) for span in data.scheme.decode(each)] for each in (known, labels.tolist())))
+    with other_weights(model, weights):
+        predicted = predict_labels(model, [each.words for each in data.dev], device)
+    for example, labels in zip(data.dev, predicted, strict=True):
+        # Field markers and what another window answers for are none in both.
+        pairs = [(max(true, 0), label if true >= 0 else 0) for true, label in zip(example.labels, labels.tolist(), strict=True)]
+        tags.add(*([(span[:2], span[2]) for span in data.scheme.decode(each)] for each in zip(*pairs, strict=True)))
     return tags.report()
 
 

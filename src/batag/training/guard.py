@@ -1,0 +1,72 @@
+"""What keeps a run safe: one training at a time in a folder, the same numbers every time, disk errors that say what to do."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from batag.errors import InputError
+
+_MEANING = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the quota is used up",
+    errno.EROFS: "the file system is read-only",
+}
+
+
+class DiskError(InputError):
+    """Something could not be written."""
+
+
+@contextmanager
+def disk_errors(path: Path, *, what: str, todo: str) -> Iterator[None]:
+    """An error of the disk becomes one that says what could not be done and what to do."""
+    try:
+        yield
+    except DiskError:
+        raise
+    except (OSError, InputError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if not isinstance(cause, OSError):
+            raise
+        meaning = _MEANING.get(cause.errno or 0) or cause.strerror or str(cause)
+        raise DiskError(f"{what}: {meaning}", where=str(path), todo=todo) from error
+
+
+@contextmanager
+def repeatable(threads: int, *, strict: bool) -> Iterator[None]:
+    """The same numbers every time; the process's own settings and random numbers come back afterwards."""
+    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    with torch.random.fork_rng():
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(True, warn_only=not strict)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before[0])
+            torch.use_deterministic_algorithms(before[1])
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One training at a time in a folder; the lock goes with the process, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    lock = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what = "another training is at work in it"
+            raise InputError(what, where=str(folder), todo="Wait for it or stop it") from None
+        yield
+    finally:
+        os.close(lock)
