@@ -18,6 +18,7 @@ from batag.encoders import ENCODERS, build_encoder
 from batag.errors import InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
+from batag.pages.page import has_surrogates
 from batag.segmentation import SEGMENTATIONS
 from batag.training.schedule import VERSIONS
 
@@ -194,8 +195,8 @@ def parse_setting(text: str) -> dict[str, Any]:
     parts = [part.strip() for part in key.split(".")]
     if not equals or len(parts) < 2 or not all(parts):
         raise UsageError(f"--set {text!r} is not TABLE.KEY=VALUE", todo="Write it like --set encoder.depth=6")
-    if len(text.splitlines()) > 1:
-        raise UsageError(f"--set {text!r} is more than one line", todo="Write one --set a value")
+    if len(text.splitlines()) > 1 or has_surrogates(text):
+        raise UsageError(f"--set {text!r} is not one line of text", todo="Write one --set a value")
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
     except tomllib.TOMLDecodeError:
