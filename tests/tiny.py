@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import io
 import json
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+import pytest
 import torch
 
 from batag.bundles.bundle import read_bundle, write_bundle
+from batag.cli import main
 from batag.encoders.classifier import build_classifier
 from batag.encoders.prediction import Floats
 from batag.encoders.vocabulary import Vocabulary
 from batag.labels.scheme import Scheme
-from batag.pages.page import Page
+from batag.pages.cleaning import DEFAULT_RULES
+from batag.pages.page import Page, Tag
 from batag.pages.sample import sample_pages
 from batag.segmentation.dictionary import Dictionary
-from batag.tagging.tagger import Tagger
+from batag.tagging.tagger import Prediction, Tagger
 from batag.training.run import train_run
 
+torch.set_num_threads(1)  # matrices are tiny and the machine is shared
 LANGUAGES = ("zh-Hant", "ja", "en")
 QUICK = (
     *("encoder.width=32", "encoder.depth=1", "encoder.heads=2", "encoder.inner=64", "encoder.dropout=0.0"),
@@ -49,17 +57,25 @@ def _workshop() -> Path:
     return folder
 
 
-@cache
 def tiny_run(scheme: str = "flat") -> Path:
     """A finished run on 150 sample pages, the same folder for all who ask; nobody writes into it."""
+    return _trained(scheme)
+
+
+def tiny_tagger(scheme: str = "flat") -> Tagger:
+    """The tagger of that run."""
+    return _loaded(scheme)
+
+
+@cache
+def _trained(scheme: str) -> Path:
     out = _workshop() / scheme
     settings = [*QUICK, f"pages.scheme={scheme}"]
     return train_run(catalogue(50), dev=catalogue(10, split="dev"), out=out, recipe=None, settings=settings, device="cpu")
 
 
 @cache
-def tiny_tagger(scheme: str = "flat") -> Tagger:
-    """The tagger of that run."""
+def _loaded(scheme: str) -> Tagger:
     return Tagger.load(tiny_run(scheme), device="cpu")
 
 
@@ -116,7 +132,7 @@ def make_bundle(
         "name": "made",
         "scheme": {"name": scheme, "classes": list(classes)},
         "labels": list(labels),
-        "segmentation": {"name": segmentation, "rules": ["controls", "html", "width", "spaces"]},
+        "segmentation": {"name": segmentation, "rules": list(DEFAULT_RULES)},
         "input": input,
         "encoder": encoder,
         "window": window,
@@ -130,6 +146,37 @@ def make_bundle(
         description=description | changes,
     )
     return folder
+
+
+def check_score(tag: Tag, prediction: Prediction, tagger: Tagger) -> None:
+    """The score is the mean probability of the class over the tokens that made the tag."""
+    number = [field.name for field in prediction.fields].index(tag.field)
+    origins, values = prediction.fields[number].origins, prediction.probabilities[number]
+    columns = [place for place, name in enumerate(tagger.scheme.labels) if name[-len(tag.label) :] == tag.label]
+    inside = [row for row, (start, end) in enumerate(origins) if start < tag.end and tag.start < end]
+    own = [float(values[row, columns].sum()) for row in inside if values[row].argmax() in columns]
+    assert tag.score is not None
+    assert 0 <= tag.score <= 1
+    assert min(own) - 1e-5 <= tag.score <= max(own) + 1e-5
+    # Where tokens share a character it is not told here which of them made the tag.
+    if all(one[1] <= other[0] for one, other in pairwise(origins)):
+        assert tag.score == pytest.approx(float(np.mean(own)), abs=1e-5)
+        assert len(own) == len(inside)
+
+
+def typed(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    """The command line in this process: what it prints and the code it ends with, without the seconds of a new one."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["batag", *map(str, arguments)])
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    code = ended.value.code
+    printed = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(list(arguments), code if isinstance(code, int) else 0, *printed)
 
 
 def describe(bundle: Path) -> dict[str, Any]:
