@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_LONGEST = 600
+
 
 class BatagError(ValueError):
     """A mistake of the user's that a message can put right; the command line prints it without a traceback."""
@@ -9,8 +11,8 @@ class BatagError(ValueError):
     exit_code = 1
 
     def __init__(self, what: str, *, where: str = "", todo: str = "") -> None:
-        self.what, self.where, self.todo = what, where, todo
-        super().__init__(f"{where}: {what}" if where else what)
+        self.what, self.where, self.todo = _shown(what), _shown(where), _shown(todo)
+        super().__init__(self.what)
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
@@ -25,3 +27,10 @@ class UsageError(BatagError):
     """The call is wrong: an unknown name, an option that does not fit."""
 
     exit_code = 2
+
+
+def _shown(text: str) -> str:
+    """Text of a file in a message: nothing that moves a terminal, and not without end."""
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

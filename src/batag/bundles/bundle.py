@@ -18,7 +18,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from batag.bundles.description import FORMAT, Description
+from batag.bundles.description import FORMAT, Description, FileName
 from batag.encoders.classifier import TokenClassifier, build_classifier
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
@@ -27,8 +27,12 @@ from batag.pages.file import open_output, sync_folder
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmentation import Segmentation
 
-MODEL, VOCABULARY, DICTIONARY, DESCRIPTION = "model.safetensors", "vocabulary.json", "dictionary.txt", "bundle.json"
+MODEL: FileName = "model.safetensors"
+VOCABULARY: FileName = "vocabulary.json"
+DICTIONARY: FileName = "dictionary.txt"
+DESCRIPTION = "bundle.json"
 _REQUIRED = (MODEL, VOCABULARY)
+_LONGEST_WORDS, _ROOM_FOR_NAMES = 1 << 30, 16 << 20
 _LONGEST_DESCRIPTION = 64 << 20
 _AGAIN = "Copy the bundle again, or train it again"
 
@@ -76,7 +80,7 @@ def write_bundle(
     making.mkdir(parents=True)
     try:
         plain = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
-        contents = {
+        contents: dict[str, bytes] = {
             MODEL: save_tensors(plain),
             VOCABULARY: json.dumps({"words": vocabulary.words}, ensure_ascii=False).encode(errors="surrogatepass"),
         }
@@ -106,20 +110,26 @@ def read_bundle(folder: Path | str) -> Bundle:
     """Read and check a bundle (or the bundle of a run): format, hashes, words, names and shapes of all weights."""
     folder = find_bundle(Path(folder))
     description = read_description(folder)
-    data: dict[str, bytes] = {name: _checked(folder, name, said.sha256, said.bytes) for name, said in description.files.items()}
     for name in _REQUIRED:
-        if name not in data:
+        if name not in description.files:
             raise InputError(f"does not list {name}", where=str(folder / DESCRIPTION), todo=_AGAIN)
-    vocabulary = _vocabulary(data[VOCABULARY], folder / VOCABULARY)
-    terms = data[DICTIONARY].decode(errors="replace").splitlines() if DICTIONARY in data else None
-    bundle = Bundle(
-        folder,
-        description,
-        vocabulary,
-        None if terms is None else Dictionary(terms),
-        _weights(data[MODEL], folder / MODEL),
-    )
-    _check_model(bundle)
+    vocabulary = _vocabulary(_checked(folder, description, VOCABULARY), folder / VOCABULARY)
+    terms = None
+    if DICTIONARY in description.files:
+        terms = _checked(folder, description, DICTIONARY).decode(errors="replace").split("\n")
+    wanted = _wanted(description, vocabulary, folder)
+    # Before it is read: no more than what the description needs, and some room for the names.
+    limit = 4 * sum(value.numel() for value in wanted.values()) + _ROOM_FOR_NAMES
+    weights = _weights(_checked(folder, description, MODEL, limit=limit), folder / MODEL)
+    _check_weights(weights, wanted, folder / MODEL)
+    dictionary = None if terms is None else Dictionary(terms)
+    bundle = Bundle(folder, description, vocabulary, dictionary, weights)
+    try:
+        _ = bundle.segmentation
+    except BatagError as error:
+        raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or _AGAIN) from error
+    for name in description.files.keys() - {MODEL, VOCABULARY, DICTIONARY}:
+        _check_file(folder, description, name)
     return bundle
 
 
@@ -158,28 +168,50 @@ def read_description(folder: Path) -> Description:
         raise InputError(f"{key}: {first['msg']}", where=str(path), todo=_AGAIN) from error
     except BatagError as error:
         raise InputError(error.what, where=str(path), todo=_AGAIN) from error
+    if description.overlap >= description.window:
+        raise InputError("its overlap is not smaller than its window", where=str(path), todo=_AGAIN)
     if tuple(description.labels) != labels:
         raise InputError("its labels are not those of its scheme", where=str(path), todo=_AGAIN)
     return description
 
 
-def _checked(folder: Path, name: str, sha256: str, size: int) -> bytes:
+def _checked(folder: Path, description: Description, name: FileName, *, limit: int = _LONGEST_WORDS) -> bytes:
     """The bytes of a file of the bundle, which must be the ones that were written."""
-    path = folder / name
-    if path.is_symlink() and folder.resolve() not in path.resolve().parents:
-        raise InputError("is a link that leads out of the bundle", where=str(path), todo="Put the file itself there")
-    data = _bytes(path, limit=size)
-    if len(data) != size:
-        raise InputError(f"has {len(data):,} bytes where {size:,} were written", where=str(path), todo=_AGAIN)
-    if hashlib.sha256(data).hexdigest() != sha256:
+    said = description.files[name]
+    if said.bytes > limit:
+        what = f"has {said.bytes:,} bytes where at most {limit:,} are expected"
+        raise InputError(what, where=str(folder / name), todo=_AGAIN)
+    _check_file(folder, description, name)
+    return _bytes(folder / name, limit=limit)
+
+
+def _check_file(folder: Path, description: Description, name: FileName) -> None:
+    """Whether a file is the one that was written: in its place, of its size, with its hash."""
+    path, said = folder / name, description.files[name]
+    try:
+        if path.is_symlink() and folder.resolve() not in path.resolve(strict=True).parents:
+            raise InputError("is a link that leads out of the bundle", where=str(path), todo="Put the file itself there")
+        _check_there(path)
+        if (size := path.stat().st_size) != said.bytes:
+            raise InputError(f"has {size:,} bytes where {said.bytes:,} were written", where=str(path), todo=_AGAIN)
+        with open(path, "rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo="Check its rights") from error
+    except RuntimeError as error:
+        raise InputError("is a link to itself", where=str(path), todo="Put the file itself there") from error
+    if digest != said.sha256:
         raise InputError("is not the file that was written (its SHA-256 differs)", where=str(path), todo=_AGAIN)
-    return data
+
+
+def _check_there(path: Path) -> None:
+    if not path.is_file():
+        raise InputError("is missing" if not path.exists() else "is not a file", where=str(path), todo=_AGAIN)
 
 
 def _bytes(path: Path, *, limit: int) -> bytes:
     try:
-        if not path.is_file():
-            raise InputError("is missing" if not path.exists() else "is not a file", where=str(path), todo=_AGAIN)
+        _check_there(path)
         size = path.stat().st_size
         if size > limit:
             raise InputError(f"has {size:,} bytes where at most {limit:,} are expected", where=str(path), todo=_AGAIN)
@@ -205,25 +237,28 @@ def _weights(data: bytes, path: Path) -> dict[str, Tensor]:
         raise InputError(f"is not a safetensors file ({error})", where=str(path), todo=_AGAIN) from error
 
 
-def _check_model(bundle: Bundle) -> None:
-    """Names, shapes and types of all weights are those of the encoder and vocabulary described."""
-    where = str(bundle.folder / MODEL)
+def _wanted(description: Description, vocabulary: Vocabulary, folder: Path) -> dict[str, Tensor]:
+    """Names and shapes of the weights that the description needs, without their memory."""
     try:
         with torch.device("meta"):
-            wanted = _classifier(bundle.description, bundle.vocabulary).state_dict()
+            return dict(_classifier(description, vocabulary).state_dict())
     except BatagError as error:
-        raise InputError(error.what, where=str(bundle.folder / DESCRIPTION), todo=error.todo or _AGAIN) from error
-    missing, spare = sorted(wanted.keys() - bundle.weights.keys()), sorted(bundle.weights.keys() - wanted.keys())
+        raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or _AGAIN) from error
+
+
+def _check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], path: Path) -> None:
+    """Names, shapes and types of all weights are those of the encoder and vocabulary described."""
+    missing, spare = sorted(wanted.keys() - weights.keys()), sorted(weights.keys() - wanted.keys())
     if missing or spare:
         what = f"lacks {missing[0]}" if missing else f"has the unknown {spare[0]}"
-        raise InputError(f"does not fit bundle.json: it {what}", where=where, todo=_AGAIN)
-    for name, value in bundle.weights.items():
+        raise InputError(f"does not fit bundle.json: it {what}", where=str(path), todo=_AGAIN)
+    for name, value in weights.items():
         if value.shape != wanted[name].shape or value.dtype != torch.float32:
             shape = "x".join(map(str, wanted[name].shape))
             what = f"{name} is {'x'.join(map(str, value.shape))} {value.dtype}, not {shape} float32"
-            raise InputError(f"does not fit bundle.json: {what}", where=where, todo=_AGAIN)
+            raise InputError(f"does not fit bundle.json: {what}", where=str(path), todo=_AGAIN)
         if not torch.isfinite(value).all():
-            raise InputError(f"holds numbers that are not finite in {name}", where=where, todo=_AGAIN)
+            raise InputError(f"holds numbers that are not finite in {name}", where=str(path), todo=_AGAIN)
 
 
 def _classifier(description: Description, vocabulary: Vocabulary) -> TokenClassifier:

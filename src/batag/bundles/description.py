@@ -10,7 +10,7 @@ FORMAT = 1
 """The version of the bundle format that this batag writes; it reads all up to it."""
 
 Size = Annotated[int, Field(ge=1, le=65_536)]
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+Name = Annotated[str, Field(min_length=1)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 FileName = Literal["model.safetensors", "vocabulary.json", "dictionary.txt", "model.onnx", "model.int8.onnx"]
 
@@ -24,7 +24,7 @@ class SchemeOf(_Part):
     """Classes and how they are labels of tokens."""
 
     name: Literal["flat", "bio"]
-    classes: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
+    classes: Annotated[list[Name], Field(min_length=1)]
 
 
 class SegmentationOf(_Part):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ from batag.pages.formats import format_of_name, read_pages
 from batag.pages.language import LANGUAGES, known_language
 from batag.pages.page import Page
 from batag.pages.problems import Problems
+from batag.settings import settings
+
+_SUFFIXES = frozenset({".json", ".txt", ".gz", ".zst"})
 
 
 def text_or_pages(
@@ -24,11 +27,26 @@ def text_or_pages(
     known = known_language(language) if language else None
     if not given:
         lines = (line.decode(errors="replace").rstrip("\r\n") for line in sys.stdin.buffer)
-        yield from (Page(str(number), {field: line}, language=known) for number, line in enumerate(lines, 1))
+        yield from _texts(lines, field=field, language=known, where="standard input:", problems=problems)
     for number, text in enumerate(given, 1):
-        if text == "-" or (len(text) < 4096 and "\0" not in text and Path(text).is_file()):
+        short = len(text) < 4096 and "\0" not in text
+        if text == "-" or (short and Path(text).is_file()):
             yield from watched(read_pages(text, language=language, **reading, problems=problems), doing=doing)
-        elif format_of_name(text) is not None and not any(map(str.isspace, text)):
+        elif short and Path(text).is_dir():
+            raise InputError("is a folder", where=text, todo="Name the files in it")
+        elif short and not any(map(str.isspace, text)) and (format_of_name(text) or Path(text).suffix in _SUFFIXES):
             raise InputError("cannot be opened (No such file or directory)", where=text, todo="Check the name")
         else:
-            yield Page(str(number), {field: text}, language=known)
+            yield from _texts([text], field=field, language=known, where="text ", problems=problems, first=number)
+
+
+def _texts(
+    texts: Iterable[str], *, field: str, language: str | None, where: str, problems: Problems, first: int = 1
+) -> Iterator[Page]:
+    """A page a text; one over the limit is a problem like any other."""
+    for number, text in enumerate(texts, first):
+        if len(text) > settings.max_page_characters:
+            limit = f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+            problems.add("too-long", f"{where}{number}", f"the text has more than {limit}")
+        else:
+            yield Page(str(number), {field: text}, language=language)

@@ -81,6 +81,8 @@ def show(report: dict[str, Any], out: Console) -> None:
     """The report as tables."""
     from rich.table import Table
 
+    from batag.cli.terminal import cell
+
     for name, facts in report["splits"].items():
         out.rule(f"{name}: {facts['pages']:,} pages", align="left")
         lines = {
@@ -102,7 +104,7 @@ def show(report: dict[str, Any], out: Console) -> None:
         table = Table("field", "pages", "characters a page", "tokens a page", "longest")
         for field, lengths in facts["fields"].items():
             cells = (lengths[key] for key in ("pages", "characters_a_page", "tokens_a_page", "longest_in_tokens"))
-            table.add_row(field, *(f"{cell:,}" for cell in cells))
+            table.add_row(cell(field), *(f"{cell:,}" for cell in cells))
         out.print(table)
         _show_classes(facts, out)
     _show_findings(report, out)
@@ -111,13 +113,15 @@ def show(report: dict[str, Any], out: Console) -> None:
 def _show_classes(facts: dict[str, Any], out: Console) -> None:
     from rich.table import Table
 
+    from batag.cli.terminal import cell
+
     unknown = facts.get("unknown_words")
     headings = ["class", "tokens", "share", "", "tags", "distinct"]
     table = Table(*headings, *(["new words", "new tags"] if unknown else []))
     total = sum(each["tokens"] for each in facts["classes"].values()) or 1
     for name, each in facts["classes"].items():
         share = each["tokens"] / total
-        cells = [name, f"{each['tokens']:,}", f"{share:.1%}", "█" * max(round(30 * share), 1 if share else 0)]
+        cells: list[Any] = [cell(name), f"{each['tokens']:,}", f"{share:.1%}", "█" * max(round(30 * share), 1 if share else 0)]
         cells += [f"{each['tags']:,}", f"{each['distinct_texts']:,}"] if name != "none" else ["", ""]
         if unknown:
             seen = unknown["unseen_tags"].get(name)

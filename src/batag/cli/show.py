@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from batag.cli import options
+
+if TYPE_CHECKING:
+    from batag.bundles.bundle import Bundle
 
 
 def show(
@@ -15,10 +18,11 @@ def show(
     as_json: options.Json = False,
 ) -> None:
     """Say what a bundle is: labels, what it was trained on, scores, size, engines; every file is checked."""
-    from batag.bundles.bundle import read_bundle
+    from batag.bundles.bundle import DESCRIPTION, read_bundle
     from batag.cli.tables import show_scores
-    from batag.cli.terminal import console, print_json
+    from batag.cli.terminal import console, print_json, visible
     from batag.engines import ENGINES
+    from batag.errors import InputError
 
     read = read_bundle(bundle)
     said = read.description
@@ -27,8 +31,25 @@ def show(
     if as_json:
         print_json(said.model_dump() | {"parameters": parameters, "bytes": size, "engines": list(ENGINES)})
         return
+    out = console()
+    try:
+        for key, value in facts(read, parameters=parameters, size=size).items():
+            out.print(f"{key:13} {visible(value)}", markup=False)
+        if dev := said.metrics.get("dev"):
+            out.print(f"scores on {said.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):", markup=False)
+            show_scores(dev, out)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"says something odd about its training ({error!r})"
+        raise InputError(what, where=str(read.folder / DESCRIPTION), todo="It can be used all the same") from error
+
+
+def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
+    """What there is to say, a line each."""
+    from batag.engines import ENGINES
+
+    said = read.description
     trained, encoder = said.trained_on, said.encoder
-    lines = {
+    return {
         "bundle": f"{said.name} (format {said.format}, batag {said.batag}, {said.created})",
         "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})",
         "encoder": f"{encoder.name}, {encoder.depth} layers, {encoder.heads} heads, width {encoder.width}/{encoder.inner}",
@@ -41,9 +62,3 @@ def show(
         "size": f"{parameters:,} parameters, {size / 1e6:.1f} MB in {len(said.files)} files",
         "engines": ", ".join(ENGINES),
     }
-    out = console()
-    for key, value in lines.items():
-        out.print(f"{key:13} {value}", markup=False)
-    if dev := said.metrics.get("dev"):
-        out.print(f"scores on {trained.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):", markup=False)
-        show_scores(dev, out)

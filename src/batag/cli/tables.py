@@ -18,29 +18,33 @@ def show_scores(report: Mapping[str, Any], out: Console) -> None:
     """Token level and tag level of a report."""
     from rich.table import Table
 
+    from batag.cli.terminal import cell
+
     tokens, tags = report["tokens"], report["tags"]
     table = Table("token level", *("precision", "recall", "F1", "F2", "true", "predicted"), title_justify="left")
     for name, row in tokens["classes"].items():
         cells = [percent(row[key]) for key in ("precision", "recall", "f1", "f2")]
-        table.add_row(name, *cells, f"{row['true']:,}", f"{row['predicted']:,}")
+        table.add_row(cell(name), *cells, f"{row['true']:,}", f"{row['predicted']:,}")
     table.add_section()
     for name, suffix in (("macro", ""), ("macro without none", "_without_none")):
         table.add_row(name, "", "", percent(tokens[f"macro_f1{suffix}"]), percent(tokens[f"macro_f2{suffix}"]), style="bold")
     out.print(table)
     table = Table("tag level (exact borders)", "precision", "recall", "F1", "F2", "true", "predicted", "found")
-    rows = {**tags["classes"], "micro": tags["micro"], "macro": tags["macro"]}
-    for name, row in rows.items():
-        if name == "micro":
+    summary = ("micro", "macro")
+    for name, row in [*tags["classes"].items(), *((name, tags[name]) for name in summary)]:
+        if row is tags["micro"]:
             table.add_section()
         cells = [percent(row[key]) for key in ("precision", "recall", "f1", "f2")]
         amounts = [f"{row[key]:,}" if key in row else "" for key in ("true", "predicted", "found")]
-        table.add_row(name, *cells, *amounts, style="bold" if name in ("micro", "macro") else "")
+        table.add_row(cell(name), *cells, *amounts, style="bold" if row is tags.get(name) else "")
     out.print(table)
 
 
 def show_groups(by: Mapping[str, Mapping[str, Any]], out: Console) -> None:
     """One line a language, field and shop."""
     from rich.table import Table
+
+    from batag.cli.terminal import cell
 
     if not by:
         return
@@ -51,7 +55,7 @@ def show_groups(by: Mapping[str, Mapping[str, Any]], out: Console) -> None:
             scores = percent(tokens["macro_f1"]), percent(tokens["macro_f2"])
             table.add_row(
                 group,
-                name or "(none)",
+                cell(name or "(none)"),
                 f"{tokens['tokens']:,}",
                 *scores,
                 f"{micro['true']:,}",

@@ -97,9 +97,11 @@ def highlighted(page: Page, labels: tuple[str, ...]) -> Iterable[Text]:
     """The page's fields with their tags in colour, and what the tags are."""
     from rich.text import Text
 
+    from batag.cli.terminal import visible
+
     style = {label: STYLES[number % len(STYLES)] for number, label in enumerate(labels)}
     for name, text in page.fields.items():
-        line = Text(text)
+        line = Text(visible(text))
         here: list[Tag] = [tag for tag in page.tags if tag.field == name]
         for tag in here:
             line.stylize(style[tag.label], tag.start, tag.end)
@@ -107,5 +109,5 @@ def highlighted(page: Page, labels: tuple[str, ...]) -> Iterable[Text]:
     found = {(tag.label, tag.text): tag for tag in page.tags}
     line = Text("  ")
     for (label, text), tag in found.items():
-        line.append(f" {label} ", style[label]).append(f" {text} ").append(f"{tag.score or 0:.2f}  ", "dim")
+        line.append(f" {visible(label)} ", style[label]).append(f" {visible(text)} ").append(f"{tag.score or 0:.2f}  ", "dim")
     yield line if found else Text("   no tag", "dim")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -17,6 +18,7 @@ from batag.settings import settings
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from batag.pages.formats import PageReader
     from batag.pages.page import Page
@@ -31,8 +33,25 @@ def console(*, error: bool = False) -> Console:
     return Console(stderr=error, width=None if watched else 120, highlight=False, soft_wrap=not watched)
 
 
+def visible(text: str) -> str:
+    """Text of a page without what would move a terminal; no offset moves."""
+    if text.isprintable():
+        return text
+    return "".join("\ufffd" if unicodedata.category(each) == "Cc" and each not in "\n\t" else each for each in text)
+
+
+def cell(text: str) -> Text:
+    """A cell of a table: nothing in it is markup."""
+    from rich.text import Text
+
+    return Text(visible(text))
+
+
 def print_json(data: Any) -> None:
-    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    from batag.pages.page import without_surrogates
+
+    # A file's name may hold bytes that are not text.
+    typer.echo(without_surrogates(json.dumps(data, ensure_ascii=False, indent=2)))
 
 
 @contextmanager

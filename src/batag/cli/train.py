@@ -37,7 +37,7 @@ def train(
     as_json: options.Json = False,
 ) -> None:
     """Learn from labelled pages: checkpoints, metrics, curves and the bundle of the best epoch go to the run's folder."""
-    from batag.errors import UsageError
+    from batag.errors import InputError, UsageError
     from batag.training.recipe import read_recipe
 
     if resume is not None and (pages or dev or recipe):
@@ -52,6 +52,8 @@ def train(
         run = Run.open(resume, settings=set_)
     elif pages:
         for path in (*pages, *(dev or [])):
+            if path.is_dir():
+                raise InputError("is a folder", where=str(path), todo="Name the files in it")
             if str(path) == "-" or (path.exists() and not path.is_file()):
                 raise UsageError(f"{path} cannot be read a second time when the run is resumed", todo="Name files")
         chosen = read_recipe(recipe, settings=set_ or [])

@@ -23,10 +23,11 @@ def epoch_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) 
 
 
 def by_length(lengths: Sequence[int], *, tokens: int) -> list[list[int]]:
-    """Every example once, shortest first, as many together as fill so many (padded) tokens: for prediction."""
+    """Every example that is not empty once, shortest first, as many together as fill so many (padded) tokens: for prediction."""
     batches: list[list[int]] = []
     longest = 0
-    for number in sorted(range(len(lengths)), key=lambda number: lengths[number]):
+    numbers = [number for number, length in enumerate(lengths) if length]
+    for number in sorted(numbers, key=lambda number: lengths[number]):
         longest = max(longest, lengths[number])
         if not batches or (len(batches[-1]) + 1) * longest > tokens:
             batches.append([])

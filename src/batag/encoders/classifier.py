@@ -13,6 +13,7 @@ from batag.encoders.encoder import Encoder
 from batag.encoders.input import WordInput, build_input
 from batag.encoders.lexicon import InputBatch
 from batag.encoders.vocabulary import Vocabulary
+from batag.errors import UsageError
 
 
 class TokenClassifier(nn.Module):
@@ -32,6 +33,13 @@ def build_classifier(
     vocabulary: Vocabulary, *, labels: int, input: Mapping[str, Any], encoder: Mapping[str, Any]
 ) -> TokenClassifier:
     """A classifier with fresh weights from the `input` and `encoder` tables of a recipe or bundle."""
-    shape = {name: value for name, value in encoder.items() if name != "options"}
-    built = build_encoder(**shape, **encoder.get("options", {}))
+    built = build_encoder(**{name: value for name, value in encoder.items() if name != "options"}, **own_options(encoder))
     return TokenClassifier(build_input(vocabulary=vocabulary, width=built.width, **input), built, labels=labels)
+
+
+def own_options(encoder: Mapping[str, Any]) -> dict[str, Any]:
+    """What stands under `options`: only what no other encoder has."""
+    options = dict(encoder.get("options", {}))
+    if twice := sorted(options.keys() & encoder.keys()):
+        raise UsageError(f"encoder.options.{twice[0]} is said twice", todo=f"Say it as encoder.{twice[0]}")
+    return options

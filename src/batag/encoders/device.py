@@ -19,4 +19,7 @@ def choose_device(name: str) -> torch.device:
         raise UsageError(f"{name!r} is not a device", todo=f"There are {', '.join(DEVICES)}")
     if not there[kind]:
         raise UsageError(f"this machine has no {kind}", todo="Use --device cpu or auto")
-    return torch.device(name)
+    try:
+        return torch.device(name)
+    except RuntimeError as error:
+        raise UsageError(f"{name!r} is not a device", todo=f"There are {', '.join(DEVICES)}") from error

@@ -81,6 +81,13 @@ def cut_tags(
 ) -> Iterator[Tag]:
     """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character join,
     and a stop word is no tag by itself."""
+    return (tag for tag, _ in cut_tags_of_tokens(page, field, spans, stop_words=stop_words))
+
+
+def cut_tags_of_tokens(
+    page: Page, field: TokenizedField, spans: Iterable[TokenSpan], *, stop_words: StopWords | None = None
+) -> Iterator[tuple[Tag, range]]:
+    """The same, each tag with the tokens that it was cut from."""
     text = page[field.name]
     origins = field.origins
     done = 0
@@ -88,11 +95,17 @@ def cut_tags(
         piece = first
         for token in range(first, last + 1):
             if token == last or parted(text[origins[token][1] : origins[token + 1][0]]):
-                start, end = max(origins[piece][0], done), origins[token][1]
+                # Tokens of a character that another tag has taken are not of this one.
+                while piece <= token and origins[piece][1] <= done:
+                    piece += 1
+                start, end = origins[min(piece, token)][0], origins[token][1]
+                if start < done:
+                    start, end = _trimmed(text, done, end)
                 if start < end:
                     tag = Tag(field.name, start, end, label, text[start:end], normal=_normal(field, start, end))
-                    if stop_words is None or not stop_words.stands_alone(tag.text):
-                        yield tag
+                    forms = {tag.text, tag.normal or tag.text}
+                    if stop_words is None or not any(map(stop_words.stands_alone, forms)):
+                        yield tag, range(piece, token + 1)
                     done = end
                 piece = token + 1
 

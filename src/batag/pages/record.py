@@ -89,7 +89,7 @@ class RecordReader:
         for name, value in values.items():
             if isinstance(value, str):
                 fields[name] = value
-            elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            elif isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300:
                 fields[name] = str(value)
                 self.problems.add("number-as-text", where, f"{name} is the number {value}", page=page_id)
             elif value is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,13 @@ from batag.encoders.sequence import page_words, windows
 from batag.engines import build_engine
 from batag.engines.engine import Engine
 from batag.errors import BatagError, InputError, UsageError
-from batag.labels.alignment import cut_tags
+from batag.labels.alignment import cut_tags_of_tokens
+from batag.pages.language import LANGUAGES
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
 from batag.pages.record import RecordReader
-from batag.pages.stopwords import StopWords, stop_words
+from batag.pages.stopwords import StopWords
+from batag.pages.stopwords import stop_words as words_of
 from batag.segmentation.segmentation import TokenizedField, language_of
 from batag.settings import settings
 
@@ -51,13 +52,19 @@ class Tagger:
     """Tags pages with one bundle."""
 
     def __init__(
-        self, bundle: Bundle, *, engine: str | Engine = "torch", device: str = "auto", stop_words: Iterable[str | Path] = ()
+        self,
+        bundle: Bundle,
+        *,
+        engine: str | Engine = "torch",
+        device: str = "auto",
+        stop_words: str | Path | Iterable[str | Path] = (),
     ) -> None:
         self.bundle = bundle
         self.scheme = bundle.scheme
         self.segmentation = bundle.segmentation
         self.engine = build_engine(engine, bundle, device=device) if isinstance(engine, str) else engine
-        self._more_stop_words = tuple(stop_words)
+        more = (stop_words,) if isinstance(stop_words, (str, Path)) else tuple(stop_words)
+        self._stop_words = {each: StopWords(words_of(each, more=more)) for each in LANGUAGES}
 
     @classmethod
     def load(cls, folder: Path | str, **options: Any) -> Tagger:
@@ -73,7 +80,7 @@ class Tagger:
         """The tags of one page, every occurrence by position; a page that cannot be tagged is an error."""
         tags = next(self.tag_many([page], richness=richness))
         if tags.error is not None:
-            raise InputError(tags.error, todo="Give a Page, or a dict with title and/or description")
+            raise InputError(tags.error, todo="docs/tagging.md says what a page is")
         return tags
 
     def tag_many(self, pages: Iterable[AnyPage], richness: float | None = None) -> Iterator[Tags]:
@@ -102,19 +109,13 @@ class Tagger:
     def tags_of(self, prediction: Prediction) -> list[Tag]:
         """Neighbouring tokens of one class (or B- and I-) as tags; the score is the mean probability of the class over the
         tokens of the tag."""
-        stop = _stop_words(language_of(prediction.page), self._more_stop_words)
+        stop = self._stop_words[language_of(prediction.page)]
         tags: list[Tag] = []
         for field, values in zip(prediction.fields, prediction.probabilities, strict=True):
-            if not len(values):
-                continue
-            spans = self.scheme.decode(values.argmax(-1).tolist())
-            if not spans:
-                continue
-            starts = [start for start, _ in field.origins]
-            for tag in cut_tags(prediction.page, field, spans, stop_words=stop):
-                first, last = np.searchsorted(starts, (tag.start, tag.end), side="left")
-                first = min(first, len(values) - 1)
-                tags.append(replace(tag, score=self._score(values[first : max(last, first + 1)], tag.label)))
+            spans = self.scheme.decode(values.argmax(-1).tolist()) if len(values) else []
+            for tag, tokens in cut_tags_of_tokens(prediction.page, field, spans, stop_words=stop):
+                score = self._score(values[tokens.start : tokens.stop], tag.label)
+                tags.append(replace(tag, score=score))
         return tags
 
     def _score(self, values: Floats, label: str) -> float:
@@ -144,10 +145,11 @@ class Tagger:
         """The page, or why it is none."""
         if isinstance(page, Page):
             if page.characters > settings.max_page_characters:
-                return f"page {page.id}: more than {settings.max_page_characters:,} characters"
+                limit = f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+                return f"page {page.id}: more than {limit}"
             return page
         if not isinstance(page, Mapping):
-            return f"{type(page).__name__} is not a page"
+            return f"{type(page).__name__} is not a page: give a Page, or a dict with title and/or description"
         problems = Problems()
         try:
             read = RecordReader(problems=problems, stem="page").page(page, where="page", number=1)
@@ -164,8 +166,3 @@ def distinct(tags: Iterable[Tag]) -> list[Tag]:
         if key not in best or (tag.score or 0) > (best[key].score or 0):
             best[key] = tag
     return list(best.values())
-
-
-@cache
-def _stop_words(language: str, more: tuple[str | Path, ...]) -> StopWords:
-    return StopWords(stop_words(language, more=more))

@@ -15,6 +15,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from batag.encoders import ENCODERS, build_encoder
+from batag.encoders.classifier import own_options
 from batag.errors import InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
@@ -137,7 +138,7 @@ class Recipe(_Table):
         _one_of("pages.segmentation", self.pages.segmentation, SEGMENTATIONS, where)
         build_objective(self.objective.name, [1, 1])
         with torch.device("meta"):
-            options: dict[str, Any] = dict(self.encoder.options)
+            options = own_options(self.encoder.model_dump())
             build_encoder(self.encoder.name, width=2, depth=1, heads=1, inner=2, **options)
         Cleaner(parse_rules(self.pages.rules))
         problems = {

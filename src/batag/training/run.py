@@ -19,7 +19,7 @@ from batag.errors import BatagError, InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.file import open_output
 from batag.pages.formats import write_pages
-from batag.pages.page import Page
+from batag.pages.page import Page, without_surrogates
 from batag.pages.problems import Problems
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
@@ -195,7 +195,7 @@ class Run:
         weights, facts = load_weights_file(self.folder / BEST)
         tags = score_tags(self.learner.model, weights, self.data)
         self.scores = {"epoch": facts["epoch"], "tokens": facts["dev"], "tags": tags}
-        name = self.folder.resolve().name
+        name = without_surrogates(self.folder.resolve().name)
         ship(self.folder / BUNDLE, name=name, recipe=self.recipe, data=self.data, weights=weights, scores=self.scores)
         title = f"{name}: {self.recipe.encoder.name}, {self.recipe.objective.name}"
         draw_curves(self.metrics.lines(), self.folder / CURVES, title=title)
@@ -213,8 +213,9 @@ def train_run(
     """A whole training; pages that are not in a file yet are written to `OUT.pages`, so that it can be resumed."""
     out = Path(out)
     check_new(out)
+    chosen = read_recipe(None if recipe is None else Path(recipe), settings=settings)
     files = DataFiles((_file_of(pages, out, "train"),), () if dev is None else (_file_of(dev, out, "dev"),))
-    run = Run.create(out, read_recipe(None if recipe is None else Path(recipe), settings=settings), files)
+    run = Run.create(out, chosen, files)
     run.prepare(device=device)
     for _ in run.train():
         pass
