@@ -23,7 +23,7 @@ def epoch_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) 
 
 
 def by_length(lengths: Sequence[int], *, tokens: int) -> list[list[int]]:
-    """Every example that is not empty once, shortest first, as many together as fill so many (padded) tokens: for prediction."""
+    """Every example that is not empty once, shortest first, as many together as fill so many (padded) tokens."""
     batches: list[list[int]] = []
     longest = 0
     numbers = [number for number, length in enumerate(lengths) if length]
