@@ -16,7 +16,7 @@ from batag.encoders.vocabulary import PADDING, Vocabulary
 
 _RUNS = re.compile(r"(.)\1+")
 _LONGEST = 64
-_REMEMBERED = 200_000
+_REMEMBERED = 100_000
 Ints = NDArray[np.int64]
 
 
