@@ -15,7 +15,7 @@ test: $(VENV)/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
 
 bench: $(VENV)/ready-dev
 	$(BIN)/pip install -q -e '.[dev,bench]'

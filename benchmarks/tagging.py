@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from batag.pages.formats import write_pages
@@ -45,11 +45,10 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "catalogue.jsonl.gz", Path(folder) / "tagged.jsonl.gz"
-        share = options.pages // len(LANGUAGES)
-        counts = [share, share, options.pages - 2 * share]
-        made = (sample_pages(each, pages=count, split="test", seed=9) for each, count in zip(LANGUAGES, counts, strict=True))
+        share = -(-options.pages // len(LANGUAGES))
+        made = (sample_pages(each, pages=share, split="test", seed=9) for each in LANGUAGES)
         # Languages alternate, so that every part of the file is alike.
-        write_pages(chain.from_iterable(zip(*made, strict=False)), source)
+        write_pages(islice(chain.from_iterable(zip(*made, strict=True)), options.pages), source)
         size = source.stat().st_size
         command = [sys.executable, "-m", "batag", "tag", options.bundle, str(source), "--out", str(target)]
         began = time.monotonic()

@@ -93,11 +93,11 @@ def test_like_lengths_stand_together_so_that_little_is_padded(number: int, batch
 
 
 @given(lengths=st.lists(st.integers(0, 300), max_size=200), tokens=st.integers(1, 2000))
-def test_by_length_has_every_example_once_and_the_shortest_first(lengths: list[int], tokens: int) -> None:
+def test_by_length_has_every_example_that_is_not_empty_once_and_the_shortest_first(lengths: list[int], tokens: int) -> None:
     batches = by_length(lengths, tokens=tokens)
     order = [each for batch in batches for each in batch]
-    assert sorted(order) == list(range(len(lengths)))
-    assert [lengths[each] for each in order] == sorted(lengths)
+    assert sorted(order) == [number for number, length in enumerate(lengths) if length]
+    assert [lengths[each] for each in order] == sorted(filter(None, lengths))
     assert all(batches)
 
 
@@ -114,4 +114,5 @@ def test_by_length_fills_batches_up_to_their_tokens_but_not_beyond(lengths: list
 @given(lengths=st.lists(st.integers(0, 300), max_size=100), tokens=st.integers(1, 2000))
 def test_by_length_is_fixed_by_the_lengths_and_keeps_the_order_of_equals(lengths: list[int], tokens: int) -> None:
     order = [each for batch in by_length(lengths, tokens=tokens) for each in batch]
-    assert order == sorted(range(len(lengths)), key=lambda each: (lengths[each], each))
+    numbers = [number for number, length in enumerate(lengths) if length]
+    assert order == sorted(numbers, key=lambda each: (lengths[each], each))

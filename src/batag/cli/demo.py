@@ -41,6 +41,8 @@ def demo(
     from batag.training.run import BUNDLE, CURVES, RECIPE, Run
 
     err = console(error=True)
+    chosen = [*SETTINGS, *(set_ or [])]
+    recipe = read_recipe(None, settings=chosen)
     if out.exists() and not out.is_dir():
         raise InputError("is a file", where=str(out), todo="Name a folder with --out")
     runs = {name: out / name for name in ("bat", "transformer")}
@@ -56,8 +58,6 @@ def demo(
         f"sample pages of three languages in {out}; two trainings side by side, the Transformer's in the background",
         markup=False,
     )
-    chosen = [*SETTINGS, *(set_ or [])]
-    recipe = read_recipe(None, settings=chosen)
     command = [sys.executable, "-m", "batag", "train", str(files["train"]), "--dev", str(files["dev"])]
     command += ["--out", str(runs["transformer"]), "--set", "encoder.name=transformer", "--json"]
     command += [part for setting in chosen for part in ("--set", setting)]

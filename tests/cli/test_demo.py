@@ -1,0 +1,38 @@
+"""`batag demo` goes the whole way: sample pages, two trainings, scores, tags, pictures, and what to type next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.conftest import Run
+
+SMALL = ("encoder.width=16", "encoder.depth=1", "encoder.heads=2", "encoder.inner=32", "input.buckets=200", "training.epochs=2")
+SETTINGS = [part for setting in SMALL for part in ("--set", setting)]
+
+
+def test_the_demo_compares_tags_and_says_what_to_type_next_and_can_be_repeated(batag: Run, tmp_path: Path) -> None:
+    done = batag("demo", "--out", tmp_path / "demo", "--pages", "40", *SETTINGS)
+    assert done.returncode == 0, done.stderr
+    for line in ("memory of words", "Transformer", "BAT", "ten pages", "batag tag", "batag evaluate", "batag train"):
+        assert line in done.stdout
+    assert "epoch   2" in done.stderr
+    assert "dev macro F1" in done.stderr
+    for name in ("train.jsonl", "tagged.jsonl", "scores.png", "bat/curves.png", "bat/bundle/bundle.json"):
+        assert (tmp_path / "demo" / name).stat().st_size > 0
+    tagged = [json.loads(line) for line in (tmp_path / "demo" / "tagged.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(tagged) == 10
+    assert {page["language"] for page in tagged} == {"zh-Hant", "ja", "en"}
+    again = batag("demo", "--out", tmp_path / "demo", "--pages", "40", *SETTINGS, "--json")
+    assert again.returncode == 0, again.stderr
+    assert set(json.loads(again.stdout)["test"]) == {"memory of words", "Transformer", "BAT"}
+
+
+def test_the_demo_is_not_written_over_a_file_or_with_a_wrong_setting(batag: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    done = batag("demo", "--out", tmp_path / "file")
+    assert done.returncode == 1
+    assert "is a file" in done.stderr
+    done = batag("demo", "--out", tmp_path / "demo", "--pages", "30", "--set", "encoder.dept=1")
+    assert done.returncode == 2
+    assert "encoder.depth" in done.stderr
