@@ -11,6 +11,7 @@ from batag.pages.formats import FORMATS
 from batag.pages.problems import KINDS
 from batag.segmentation import SEGMENTATIONS
 from batag.settings import Settings
+from batag.training.recipe import read_recipe
 
 ROOT = Path(__file__).parent.parent
 
@@ -65,6 +66,16 @@ def test_no_file_is_a_room_without_a_name_or_too_long() -> None:
     for path in (ROOT / "src").rglob("*.py"):
         assert path.stem not in {"utils", "util", "common", "core", "helpers", "misc", "base"}
         assert len(path.read_text(encoding="utf-8").splitlines()) <= 300, path
+
+
+def test_every_recipe_can_be_trained_and_says_what_to_expect() -> None:
+    recipes = sorted((ROOT / "recipes").glob("*.toml"))
+    assert len(recipes) >= 5
+    for path in recipes:
+        head = path.read_text(encoding="utf-8").split("\n\n", 1)[0]
+        assert head.startswith("# ")
+        assert all(word in head for word in ("Expect", "torch", "python benchmarks/"))
+        read_recipe(path)
 
 
 def test_every_relative_link_leads_somewhere() -> None:
