@@ -42,7 +42,7 @@ def disk_errors(path: Path, *, what: str, todo: str) -> Iterator[None]:
 def repeatable(threads: int, *, strict: bool) -> Iterator[None]:
     """The same numbers every time; the process's own settings and random numbers come back afterwards."""
     before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(devices=[]):
         torch.set_num_threads(threads)
         torch.use_deterministic_algorithms(True, warn_only=not strict)
         try:
