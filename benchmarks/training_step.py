@@ -26,7 +26,8 @@ from batag.training.loop import build_learner, rate_of, take_step
 from batag.training.recipe import read_recipe
 
 PAGES, TOKENS, WORDS, WIDTH, DEPTH, HEADS, INNER, LABELS = 8, 47, 19_000, 128, 4, 4, 512, 3
-PRODUCTS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::_scaled_dot_product", "aten::mkldnn", "aten::linear")
+# With what they call: adding the bias is a copy inside addmm. Attention's kernel is two products and a softmax in one.
+PRODUCTS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::_scaled_dot_product_flash")
 
 
 class PlainNorm(nn.Module):
@@ -134,10 +135,11 @@ def main() -> None:
                 times[name].append(1000 * (time.perf_counter() - began) / options.steps)
     ratios = [ours / other for ours, other in zip(times["ours"], times["plain"], strict=True)]
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-        run_ours()
+        for _ in range(5):
+            run_ours()
     events = profile.key_averages()
     total = sum(event.self_cpu_time_total for event in events)
-    products = sum(event.self_cpu_time_total for event in events if event.key.startswith(PRODUCTS))
+    products = sum(event.cpu_time_total for event in events if event.key.startswith(PRODUCTS))
     facts = {
         "torch": torch.__version__,
         "pages": PAGES,

@@ -27,7 +27,7 @@ class WordInput(nn.Module):
         self.scale = math.sqrt(width)
         self.lexicon = Lexicon(vocabulary)
         self.word_dropout = word_dropout
-        self.words = nn.Embedding(len(vocabulary), width, padding_idx=PADDING)
+        self.words = nn.Embedding(len(vocabulary), width, padding_idx=PADDING, sparse=True)
         start_(self.words.weight)
         with torch.no_grad():
             self.words.weight[PADDING].zero_()
@@ -61,7 +61,7 @@ class RichInput(WordInput):
     ) -> None:
         super().__init__(vocabulary, width=width, dropout=dropout, word_dropout=word_dropout)
         self.lexicon = Lexicon(vocabulary, shortest=shortest, longest=longest, buckets=buckets, shapes=shapes)
-        self.grams = nn.EmbeddingBag(buckets, width, mode="mean")
+        self.grams = nn.EmbeddingBag(buckets, width, mode="mean", sparse=True)
         self.shapes = nn.Embedding(shapes, width)
         start_(self.grams.weight)
         start_(self.shapes.weight)

@@ -21,6 +21,7 @@ from batag.evaluation.tokens import TokenScores
 from batag.labels.scheme import Scheme
 from batag.objectives.objective import IGNORED, Objective
 from batag.training.examples import Example
+from batag.training.gradients import Gradients
 from batag.training.recipe import Recipe
 from batag.training.schedule import VERSIONS, learning_rate, peak_keeping_scale
 
@@ -60,6 +61,7 @@ class Learner:
 
     model: TokenClassifier
     optimizer: torch.optim.Adam
+    gradients: Gradients
     average: dict[str, Tensor] = field(default_factory=dict)
     step: int = 0
     epochs: int = 0
@@ -75,7 +77,7 @@ def build_learner(model: TokenClassifier, *, average: float, device: torch.devic
     model.to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
     kept = {name: value.detach().clone() for name, value in model.named_parameters()} if average else {}
-    return Learner(model, optimizer, kept)
+    return Learner(model, optimizer, Gradients(model.parameters()), kept)
 
 
 def rate_of(recipe: Recipe, step: int, *, steps_an_epoch: int) -> float:
@@ -140,10 +142,10 @@ def take_step(
         raise BadLossError(f"the loss of step {step} is {value}", step=step, loss=value, examples=batch)
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
-    parameters: list[Tensor] = list(model.parameters())
-    norm = nn.utils.get_total_norm([each.grad for each in parameters if each.grad is not None])
+    norm = learner.gradients.gather()
     if not math.isfinite(length := norm.item()):
         raise BadLossError(f"the gradient of step {step} is {length}", step=step, loss=value, examples=batch)
+    parameters: list[Tensor] = list(model.parameters())
     if recipe.training.clip:
         nn.utils.clip_grads_with_norm_(parameters, recipe.training.clip, norm)
     for group in optimizer.param_groups:
