@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
 from batag.encoders.position import Position
 from batag.errors import UsageError
+
+
+def one_of(what: str, value: str, known: Sequence[str]) -> None:
+    """An error that says what there is, if an option's value is not one of these."""
+    if value not in known:
+        raise UsageError(f"{value!r} is not {what}", todo=f"There are {', '.join(known)}")
 
 
 class Encoder(nn.Module, ABC):

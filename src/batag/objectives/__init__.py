@@ -18,14 +18,20 @@ PAPER = (
 )
 """The sixteen of the paper's tables; `CECL` (no weights) and other numbers in those places work too."""
 
+WEIGHTS = ("fixed", "dynamic")
 _MODULES = {"CE": "cross_entropy.CrossEntropy", "CECL": "contrastive.Contrastive", "PBP": "punishment.Punishment"}
 
 
-def build_objective(name: str, counts: Sequence[int]) -> Objective:
-    """The objective of that name for classes with these numbers of training tokens (N_1 is none's)."""
+def build_objective(name: str, counts: Sequence[int], *, weights: str = "fixed") -> Objective:
+    """The objective of that name for classes with these numbers of training tokens (N_1 is none's).
+
+    With `dynamic` weights each batch's own numbers take their place (the paper tried and rejected that).
+    """
     notation = parse_objective(name)
     if len(counts) < 2 or min(counts) < 0:
         raise UsageError(f"an objective needs at least two classes, not the counts {list(counts)}", todo="Label some tokens")
+    if weights not in WEIGHTS:
+        raise UsageError(f"{weights!r} is not a kind of weights", todo=f"There are {', '.join(WEIGHTS)}")
     module, kind = _MODULES[notation.family].split(".")
-    objective: Objective = getattr(import_module(f"batag.objectives.{module}"), kind)(notation, counts)
+    objective: Objective = getattr(import_module(f"batag.objectives.{module}"), kind)(notation, counts, weights=weights)
     return objective

@@ -24,15 +24,22 @@ class Objective(nn.Module, ABC):
     A target of -1 is ignored; if all are, the loss is 0.
     """
 
-    def __init__(self, notation: Notation, counts: Sequence[int]) -> None:
+    def __init__(self, notation: Notation, counts: Sequence[int], *, weights: str = "fixed") -> None:
         super().__init__()
         self.name, self.focus, self.boost = notation.name, notation.focus, notation.boost
-        positive, negative = class_weights(notation.weighting, counts)
+        self.weighting, self.dynamic = notation.weighting, weights == "dynamic"
+        self.weigh(counts)
+
+    def weigh(self, counts: Sequence[int]) -> None:
+        """Take the weights of classes with these numbers of tokens."""
+        positive, negative = class_weights(self.weighting, counts)
         # In float64 on the CPU: each call takes them in the type and to the device of its logits (some have no float64).
         self.positive_weights, self.negative_weights = positive * self.boost, negative
 
     def forward(self, logits: Tensor, targets: Tensor, weights: Tensor | None = None) -> Tensor:
         labelled_N = targets >= 0
+        if self.dynamic:
+            self.weigh(targets[labelled_N].bincount(minlength=logits.shape[-1]).tolist())
         truth_N = targets.clamp(min=0)
         # Half precision would lose the tails; float64 stays, so that equations can be checked.
         logp_NC = torch.log_softmax(logits if logits.dtype == torch.float64 else logits.float(), dim=-1)

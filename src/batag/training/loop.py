@@ -85,10 +85,16 @@ def rate_of(recipe: Recipe, step: int, *, steps_an_epoch: int) -> float:
     chosen = recipe.schedule
     # Told by the pages, not by the number of epochs: a run may be made longer later.
     warmup = min(2 * steps_an_epoch, 1000) if chosen.warmup == "auto" else int(chosen.warmup)
-    version = dict(VERSIONS[chosen.version])
+    version = VERSIONS[chosen.version]
     scale = peak_keeping_scale(warmup) if chosen.scale == "peak" else float(chosen.scale)
-    version["scale"] = version.get("scale", 1.0) * scale
-    return learning_rate(step, width=recipe.encoder.width, warmup=warmup, **version)
+    return learning_rate(
+        step,
+        width=recipe.encoder.width,
+        warmup=warmup,
+        alpha=version["alpha"],
+        scale=version.get("scale", 1.0) * scale,
+        beta=None if chosen.beta == "joined" else float(chosen.beta),
+    )
 
 
 def train_steps(

@@ -78,6 +78,7 @@ class ObjectiveTable(_Table):
     """What is made small."""
 
     name: str
+    weights: Literal["fixed", "dynamic"]
 
 
 class ScheduleTable(_Table):
@@ -86,6 +87,7 @@ class ScheduleTable(_Table):
     version: str
     warmup: Literal["auto"] | Count
     scale: Literal["peak"] | Annotated[float, Field(gt=0)]
+    beta: Literal["joined"] | float
 
 
 class TrainingTable(_Table):

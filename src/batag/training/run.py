@@ -119,7 +119,8 @@ class Run:
         """Train to the end, keeping checkpoints and metrics; then write the bundle and the curves."""
         assert self.data is not None, "prepare first"
         assert self.learner is not None
-        objective = build_objective(self.recipe.objective.name, self.data.counts)
+        chosen = self.recipe.objective
+        objective = build_objective(chosen.name, self.data.counts, weights=chosen.weights)
         steps = train_steps(
             self.learner, objective, self.data.train, self.data.dev, recipe=self.recipe, scheme=self.data.scheme
         )

@@ -18,6 +18,19 @@ VERSIONS: Mapping[str, Mapping[str, float]] = {
 """Arguments of `learning_rate`; v3's beta follows from its alpha (-1/26; the paper prints -1/22, which breaks the curve)."""
 
 
+DEEPER: Mapping[tuple[str, int], tuple[int, float]] = {
+    ("bat", 24): (8000, 1 / 5),
+    ("transformer", 24): (12000, 1 / 10),
+    ("switch", 24): (8000, 1 / 10),
+}
+"""Warm-up and scale of encoders of 24 layers (the paper's appendix); all others take (8000, 1/3) from 12 layers on."""
+
+
+def deeper(encoder: str, depth: int) -> tuple[int, float]:
+    """The paper's warm-up and scale for an encoder of so many layers."""
+    return DEEPER.get((encoder, depth), (8000, 1 / 3) if depth >= 12 else (4000, 1.0))
+
+
 def learning_rate(
     step: int, width: int = 128, warmup: int = 4000, alpha: float = 0.5, scale: float = 1.0, beta: float | None = None
 ) -> float:

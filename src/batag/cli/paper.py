@@ -1,0 +1,250 @@
+"""`batag paper`: the paper's tables and figures, on any corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from batag.cli import options
+
+if TYPE_CHECKING:
+    from batag.experiments.corpus import Corpus
+    from batag.experiments.definition import Definition
+    from batag.experiments.result import Result
+    from batag.experiments.store import Store
+
+
+def paper(
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="parameters (table 2), schedules (drawn), rates (1), encoders (3, 4), encoders-ja (5, 6), layers (7, 8), "
+            "boost (9), objectives (10, 11), objectives-long (12, 13), curves (the figures) or ablations (the text's claims).",
+        ),
+    ],
+    train: Annotated[Path | None, typer.Option("--train", help="Training pages; none: the sample catalogue.")] = None,
+    dev: Annotated[Path | None, typer.Option("--dev", help="Pages to choose the best epoch by.")] = None,
+    test: Annotated[Path | None, typer.Option("--test", help="Pages to report scores of.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The corpus in headings; none: its folder's name.")] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Length of each training; none: the paper's.")] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings a cell: seeds 0, 1, ...")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Trainings side by side, one core each.")] = 1,
+    rows: Annotated[str | None, typer.Option("--rows", help='Only these rows, as in "CE;CLA(1,20)".')] = None,
+    columns: Annotated[str | None, typer.Option("--columns", help='Only these columns, as in "BAT;Transformer".')] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the recipe of every cell.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of cells and tables; finished cells stay.")] = Path("paper"),
+    quick: Annotated[bool, typer.Option("--quick", help="Small width, three encoders, two objectives, few epochs.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Train nothing: write what is finished, however little.")] = False,
+    stale: Annotated[bool, typer.Option("--stale", help="With --show: also cells that earlier sources trained.")] = False,
+    format: options.Format = None,
+    columns_of_pages: Annotated[
+        str | None, typer.Option("--fields", help="Where our fields stand in the pages, as --columns of other commands.")
+    ] = None,
+    language: options.Language = None,
+    encoding: options.Encoding = None,
+    as_json: options.Json = False,
+) -> None:
+    """Train the cells of a table that are not finished yet, and write it with the paper's own numbers beside."""
+    if table in ("parameters", "schedules"):
+        _without_training(table, out, as_json=as_json)
+        return
+    from dataclasses import replace
+
+    from batag.cli.terminal import console, print_json
+    from batag.errors import UsageError
+    from batag.experiments.figures import draw_result
+    from batag.experiments.markdown import write_markdown
+    from batag.experiments.result import Result
+    from batag.experiments.store import Store
+    from batag.experiments.tables import find_table
+    from batag.experiments.tables import quick as make_quick
+    from batag.pages.file import open_output
+
+    if stale and not show:
+        raise UsageError("--stale goes with --show", todo="Leave it out: what is not finished is trained")
+    definition = find_table(table)
+    definition = make_quick(definition) if quick else definition
+    definition = definition.only(rows, columns)
+    corpus = _corpus(train, dev, test, name=name, out=out, quick=quick)
+    corpus = replace(corpus, reading=corpus.reading or options.of_input(format, columns_of_pages, language, encoding))
+    cells = list(definition.cells(corpus, seeds=seeds, epochs=epochs, more=set_ or []))
+    store = Store(out)
+    if not show:
+        _train(cells, store, jobs=jobs)
+    result = Result.gather(definition, cells, store, stale=stale)
+    command, long = _command(table, corpus, definition, epochs, seeds, jobs, rows, columns, set_, quick)
+    stem = f"{corpus.name}-{table}"
+    out.mkdir(parents=True, exist_ok=True)
+    texts = {".md": write_markdown(result, command=command, paper_command=long), ".json": _json(result)}
+    for suffix, text in texts.items():
+        with open_output(out / f"{stem}{suffix}") as stream:
+            stream.write(text.encode())
+    draw_result(result, out / f"{stem}.png")
+    if as_json:
+        print_json(result.facts())
+        return
+    _show(result)
+    missing = result.wanted - result.done
+    state = f"{missing} of {result.wanted} cells are not finished; the same command goes on. " if missing else ""
+    console().print(f"{state}Written: {out / stem}.md, .json, .png", markup=False)
+
+
+def _json(result: Result) -> str:
+    import json
+
+    return json.dumps(result.facts(), ensure_ascii=False, indent=1) + "\n"
+
+
+def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: str | None, out: Path, quick: bool) -> Corpus:
+    from batag.errors import InputError, UsageError
+    from batag.experiments.corpus import Corpus, sample_corpus
+
+    if train is None and dev is None and test is None:
+        return sample_corpus(out / "sample", pages=150 if quick else 600)
+    if train is None or dev is None or test is None:
+        raise UsageError("--train, --dev and --test go together", todo="Name all three, or none for the sample catalogue")
+    for path in (train, dev, test):
+        if not path.is_file():
+            raise InputError("is not a file", where=str(path), todo="Name a file of labelled pages")
+    return Corpus(name or train.resolve().parent.name or "corpus", train, dev, test)
+
+
+def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -> None:
+    """Train what is missing, a line a cell, with the time left as far as the finished ones tell it."""
+    import time
+
+    from rich import progress as bars
+
+    from batag.cli.tables import percent
+    from batag.cli.terminal import console
+    from batag.errors import BatagError, InputError
+    from batag.experiments.work import finish
+
+    err = console(error=True)
+    names = {cell.key: f"{row}, {column}, seed {seed}" for row, column, seed, cell in cells}
+    missing = {cell.key for *_, cell in cells if store.find(cell) is None}
+    if len(missing) < len(names):
+        err.print(f"{len(names) - len(missing)} of {len(names)} cells are finished already", markup=False)
+    if not missing:
+        return
+    columns = (
+        bars.TextColumn("{task.completed}/{task.total} cells"),
+        bars.BarColumn(),
+        bars.TextColumn("{task.fields[last]}"),
+        bars.TimeRemainingColumn(),
+    )
+    began, errors = time.monotonic(), []
+    with bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display:
+        task = display.add_task("", total=len(missing), last=f"{jobs} side by side")
+        for done, (cell, result) in enumerate(finish([cell for *_, cell in cells], store, jobs=jobs), 1):
+            name = names[cell.key]
+            left = (time.monotonic() - began) / done * (len(missing) - done)
+            if isinstance(result, BatagError):
+                errors.append(f"{name}: {result}")
+                said = f"error: {result}"
+            elif "failed" in result:
+                said = f"failed: {result['failed']}"
+            else:
+                scores = result["test"]["end"]
+                said = (
+                    f"test macro F1 {percent(scores['macro_f1'])} F2 {percent(scores['macro_f2'])}, {result['seconds']:.0f} s"
+                )
+            err.print(f"{done}/{len(missing)}  {name}: {said}; about {left / 60:.0f} min left", markup=False)
+            display.update(task, completed=done, last=name)
+    if errors:
+        raise InputError(
+            f"{len(errors)} of {len(missing)} cells could not be trained; the first is {errors[0]}",
+            todo="The finished ones are kept; put it right and give the same command again",
+        )
+
+
+def _command(
+    table: str,
+    corpus: Corpus,
+    definition: Definition,
+    epochs: int | None,
+    seeds: int,
+    jobs: int,
+    rows: str | None,
+    columns: str | None,
+    set_: list[str] | None,
+    quick: bool,
+) -> tuple[str, str]:
+    """What to type for this table, and for the paper's number of epochs; files without their folders."""
+    parts = [f"batag paper {table}"]
+    if corpus.name != "sample":
+        parts += [f"--train {corpus.train.name} --dev {corpus.dev.name} --test {corpus.test.name}"]
+    own = [f"--{key} {value}" for key, value in (("seeds", seeds), ("jobs", jobs)) if value != 1]
+    own += [f'--{key} "{value}"' for key, value in (("rows", rows), ("columns", columns)) if value]
+    own += [f"--set '{setting}'" for setting in set_ or []]
+    short = [f"--epochs {epochs}"] if epochs else []
+    fast = ["--quick"] if quick else []
+    return " ".join([*parts, *short, *own, *fast]), " ".join([*parts, f"--epochs {definition.epochs}", *own])
+
+
+def _show(result: Result) -> None:
+    """The scores in the terminal, at the best epoch on dev."""
+    from rich.table import Table
+
+    from batag.cli.terminal import cell, console
+    from batag.experiments.result import METRICS, MOMENTS, spread
+
+    out = console()
+    for metric in result.metrics:
+        table = Table(METRICS[metric], *(column.name for column in result.definition.columns))
+        table.title = f"{result.definition.title}: test, {MOMENTS['best']} (paper's number in brackets)"
+        table.title_justify = "left"
+        for row in result.definition.rows:
+            cells = []
+            for column in result.definition.columns:
+                said = spread(result.values(row.name, column.name, metric=metric, moment="best")) or "-"
+                number = result.published((row.name, column.name), metric)
+                cells.append(said if number is None else f"{said} ({number})")
+            table.add_row(cell(row.name), *cells)
+        out.print(table)
+
+
+def _without_training(table: str, out: Path, *, as_json: bool) -> None:
+    from batag.cli.terminal import console, print_json
+
+    if table == "parameters":
+        from rich.table import Table
+
+        from batag.experiments.parameters import count_parameters
+
+        facts = count_parameters()
+        if as_json:
+            print_json(facts)
+            return
+        shown = Table("encoder (4 layers, width 128, inner 512, 4 heads, 3 classes)", "parameters", "paper")
+        for name, number in facts["parameters"].items():
+            shown.add_row(name, f"{number:,}", "1.316 million" if name == "bat" else "")
+        console().print(shown)
+        console().print(facts["difference"], markup=False)
+        return
+    from batag.experiments.figures import draw_schedules
+    from batag.training.schedule import VERSIONS, learning_rate
+
+    at = (1, 1_000, 4_000, 10_000, 50_000)
+    rates = {
+        name: {step: learning_rate(step, alpha=version["alpha"], scale=version.get("scale", 1.0)) for step in at}
+        for name, version in VERSIONS.items()
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "schedules.png"
+    draw_schedules(path)
+    if as_json:
+        print_json({"rates": rates, "picture": str(path)})
+        return
+    from rich.table import Table
+
+    shown = Table("learning rate at step", *(f"{step:,}" for step in at))
+    for name, row in rates.items():
+        shown.add_row(name, *(f"{rate:.6e}" for rate in row.values()))
+    console().print(shown)
+    console().print(f"drawn in {path}", markup=False)

@@ -1,0 +1,42 @@
+"""What a table is measured on: files of training, dev and test pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from batag.pages.formats import write_pages
+from batag.pages.sample import LANGUAGES, sample_pages
+from batag.training.data import digest
+
+PARTS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Three files, how to read them, and a name for headings."""
+
+    name: str
+    train: Path
+    dev: Path
+    test: Path
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What the files hold, as hashes; where they lie does not matter."""
+        said = {key: value for key, value in self.reading.items() if value}
+        return {part: digest(getattr(self, part)) for part in PARTS} | {"reading": said}
+
+
+def sample_corpus(folder: Path, *, pages: int) -> Corpus:
+    """The embedded catalogue in three languages, written to a folder."""
+    files = {part: folder / f"{part}.jsonl" for part in PARTS}
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, path in files.items():
+        amount = pages if part == "train" else max(pages // 4, 10)
+        write_pages((page for each in LANGUAGES for page in sample_pages(each, pages=amount, split=part)), path)
+    return Corpus("sample", files["train"], files["dev"], files["test"])

@@ -1,0 +1,87 @@
+"""A table of the paper as data: which cells it has, what differs in each one's recipe, and the paper's own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from batag.errors import UsageError
+from batag.experiments.cell import Cell
+from batag.experiments.corpus import Corpus
+from batag.training.recipe import Recipe, read_recipe
+
+PAPER_SETTINGS = (
+    "input.kind=word",
+    "input.word_dropout=0",
+    "input.dropout=0",
+    "encoder.dropout=0",
+    "training.average=0",
+    "training.batch=8",
+    # Runs are short, and a cell that is cut off loses little.
+    "training.checkpoint_steps=100000",
+)
+"""The paper's conditions: one vector a word, no dropout anywhere, no averaging of weights, eight pages a step."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A row or a column: its name in the paper and what it changes in the recipe."""
+
+    name: str
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Definition:
+    """Rows times columns; `base` is the row or column that the others are compared with, at equal of the other."""
+
+    name: str
+    title: str
+    paper: str
+    rows: tuple[Choice, ...]
+    columns: tuple[Choice, ...]
+    base: str
+    epochs: int = 50
+    settings: tuple[str, ...] = ()
+    special: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    published: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
+    amounts: bool = False
+    curves: bool = False
+    without_none: bool = False
+
+    @property
+    def compares_columns(self) -> bool:
+        return self.base in [column.name for column in self.columns]
+
+    def recipe(self, row: Choice, column: Choice, *, seed: int, epochs: int, more: Sequence[str] = ()) -> Recipe:
+        """The recipe of a cell; `more` are the user's settings, which have the last word."""
+        own = self.special.get((row.name, column.name), ())
+        run = (f"training.seed={seed}", f"training.epochs={epochs}")
+        settings = (*PAPER_SETTINGS, *self.settings, *row.settings, *column.settings, *own, *run, *more)
+        return read_recipe(None, settings=settings)
+
+    def cells(
+        self, corpus: Corpus, *, seeds: int, epochs: int | None = None, more: Sequence[str] = ()
+    ) -> Iterator[tuple[str, str, int, Cell]]:
+        """Row, column, seed and cell; all cells of a seed before the next seed's, so that half a table is of use."""
+        for seed in range(seeds):
+            for row in self.rows:
+                for column in self.columns:
+                    recipe = self.recipe(row, column, seed=seed, epochs=epochs or self.epochs, more=more)
+                    yield row.name, column.name, seed, Cell(recipe, corpus)
+
+    def only(self, rows: str | None, columns: str | None) -> Definition:
+        """The same with some rows and columns, named with semicolons between (names of objectives hold commas)."""
+        return replace(self, rows=_some(self.rows, rows, "row"), columns=_some(self.columns, columns, "column"))
+
+
+def _some(choices: tuple[Choice, ...], wanted: str | None, what: str) -> tuple[Choice, ...]:
+    if wanted is None:
+        return choices
+    names = [name.strip().lower() for name in wanted.split(";") if name.strip()]
+    known = {choice.name.lower(): choice for choice in choices}
+    for name in names:
+        if name not in known:
+            there = "; ".join(choice.name for choice in choices)
+            raise UsageError(f"{name!r} is not a {what} of this table", todo=f"There are {there}")
+    return tuple(known[name] for name in names)

@@ -1,0 +1,89 @@
+"""A table's result as a picture: bars of scores with the spread over seeds, or curves over epochs."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+from batag.experiments.result import METRICS, MOMENTS, Result
+from batag.labels.picture import picture
+from batag.labels.scheme import NONE
+from batag.training.schedule import VERSIONS, learning_rate
+
+
+def draw_result(result: Result, path: Path) -> None:
+    """Curves where the definition asks for them, bars otherwise; nothing if nothing is finished."""
+    if not result.finished:
+        return
+    if result.definition.curves:
+        _curves(result, path)
+    else:
+        _bars(result, path)
+
+
+def _bars(result: Result, path: Path) -> None:
+    rows, columns = result.definition.rows, result.definition.columns
+    share = 0.8 / len(columns)
+    with picture(path, width=max(9.0, 0.5 * len(rows) * len(columns) + 3), height=3.4 * len(result.metrics)) as figure:
+        grid = figure.subplots(len(result.metrics), 1, squeeze=False)
+        for (axes,), metric in zip(grid, result.metrics, strict=True):
+            lowest = 100.0
+            for place, column in enumerate(columns):
+                found = [result.values(row.name, column.name, metric=metric, moment="best") for row in rows]
+                heights = [statistics.mean(values) if values else 0.0 for values in found]
+                errors = [statistics.stdev(values) if len(values) > 1 else 0.0 for values in found]
+                lowest = min([lowest, *(height for height in heights if height)])
+                at = [number + share * (place - (len(columns) - 1) / 2) for number in range(len(rows))]
+                axes.bar(at, heights, share, yerr=errors, label=column.name, error_kw={"linewidth": 0.8})
+            axes.set_xticks(range(len(rows)), [row.name for row in rows], rotation=30 if len(rows) > 6 else 0, fontsize=8)
+            axes.set_ylim(bottom=max(0.0, lowest - 5))
+            axes.set_ylabel(f"{METRICS[metric]}, test")
+            if len(columns) > 1:
+                axes.legend(ncols=len(columns), fontsize=7)
+        figure.suptitle(f"{result.definition.title}, {MOMENTS['best']}")
+
+
+def _curves(result: Result, path: Path) -> None:
+    """F1 and F2 over epochs on dev, and the amounts of each class with the true line (the paper's figures 2 to 6)."""
+    lines: dict[str, list[dict[str, Any]]] = {row: found[0]["epochs"] for (row, _), found in result.finished.items()}
+    true = next(iter(lines.values()))[-1]["true"]
+    classes = [name for name in true if name != NONE]
+    with picture(path, width=5 * max(2, len(classes)), height=7) as figure:
+        grid = figure.subplots(2, max(2, len(classes)), squeeze=False)
+        panels = [*zip(grid[0], ("macro_f1", "macro_f2"), strict=False)]
+        for axes, metric in panels:
+            for name, epochs in lines.items():
+                axes.plot([each["epoch"] for each in epochs], [100 * each[metric] for each in epochs], label=name)
+            axes.set_title(f"{METRICS[metric]} on dev", fontsize=10)
+        for axes, label in zip(grid[1], classes, strict=False):
+            for name, epochs in lines.items():
+                axes.plot([each["epoch"] for each in epochs], [each["predicted"].get(label, 0) for each in epochs], label=name)
+            axes.axhline(true[label], color="deeppink", linestyle=":", label="truth")
+            axes.set_title(f"{label}: tokens predicted on dev", fontsize=10, parse_math=False)
+        for axes in grid.flatten():
+            axes.set_xlabel("epoch")
+            if axes.get_legend_handles_labels()[0]:
+                axes.legend(fontsize=8)
+            else:
+                axes.set_visible(False)
+        figure.suptitle(result.definition.title)
+
+
+def draw_schedules(path: Path, *, width: int = 128, warmup: int = 4000, steps: int = 50_000) -> None:
+    """The rate of every version over the steps."""
+    at = [1, *range(100, steps + 1, 100)]
+    with picture(path, width=11, height=4.2) as figure:
+        left, right = figure.subplots(1, 2)
+        base = [learning_rate(step, width=width, warmup=warmup) for step in at]
+        printed = {"v3, beta as printed": {"alpha": 6 / 13, "beta": -1 / 22}}
+        for name, version in {**VERSIONS, **printed}.items():
+            rates = [learning_rate(step, width=width, warmup=warmup, **version) for step in at]
+            style = ":" if name in printed else "-"
+            left.plot(at, rates, style, label=name)
+            right.plot(at, [rate / first for rate, first in zip(rates, base, strict=True)], style, label=name)
+        left.set_title(f"learning rate (width {width}, warm-up {warmup:,})", fontsize=10)
+        right.set_title("beside v1", fontsize=10)
+        for axes in (left, right):
+            axes.set_xlabel("step")
+            axes.legend(fontsize=8)

@@ -1,0 +1,136 @@
+"""What is known of a table so far: finished cells by row and column, their means, spreads and differences."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from batag.experiments.cell import Cell
+from batag.experiments.comparison import Counts, Difference, compare
+from batag.experiments.definition import Definition
+from batag.experiments.store import Store
+
+METRICS = {
+    "macro_f1": "macro F1",
+    "macro_f2": "macro F2",
+    "macro_f1_without_none": "macro F1 without none",
+    "macro_f2_without_none": "macro F2 without none",
+}
+MOMENTS = {"end": "after the last epoch", "best": "at the best macro F2 on dev"}
+
+
+@dataclass
+class Result:
+    """Finished cells of a definition; a place without any is empty, not an error."""
+
+    definition: Definition
+    finished: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
+    failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    done: int = 0
+    wanted: int = 0
+
+    @classmethod
+    def gather(
+        cls, definition: Definition, cells: Iterable[tuple[str, str, int, Cell]], store: Store, *, stale: bool = False
+    ) -> Result:
+        """Look up what the store has."""
+        result = cls(definition)
+        for row, column, _, cell in cells:
+            result.wanted += 1
+            found = store.find(cell, stale=stale)
+            if found is None:
+                continue
+            result.done += 1
+            if "failed" in found:
+                result.failed[row, column] = found["failed"]
+            else:
+                result.finished.setdefault((row, column), []).append(found)
+        return result
+
+    @property
+    def metrics(self) -> list[str]:
+        """The macros that the paper's table is about."""
+        return [metric for metric in METRICS if metric.endswith("_without_none") == self.definition.without_none]
+
+    def values(self, row: str, column: str, *, metric: str, moment: str) -> list[float]:
+        """Of each seed, in points."""
+        return [100 * each["test"][moment][metric] for each in self.finished.get((row, column), [])]
+
+    def mean(self, row: str, column: str, *, metric: str, moment: str) -> float | None:
+        values = self.values(row, column, metric=metric, moment=moment)
+        return statistics.mean(values) if values else None
+
+    def pairs(self) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+        """Each place with the base's place that it is compared with."""
+        base = self.definition.base
+        places = [(row.name, column.name) for row in self.definition.rows for column in self.definition.columns]
+        if self.definition.compares_columns:
+            return [(place, (place[0], base)) for place in places if place[1] != base]
+        return [(place, (base, place[1])) for place in places if place[0] != base]
+
+    def difference(self, one: tuple[str, str], other: tuple[str, str], *, metric: str, moment: str) -> Difference | None:
+        """One minus other, over the seeds that each has."""
+        if one not in self.finished or other not in self.finished:
+            return None
+        beta, skip = (1 if "f1" in metric else 2), metric.endswith("_without_none")
+        return compare(self._pages(one, moment), self._pages(other, moment), beta=beta, skip_none=skip)
+
+    def published(self, place: tuple[str, str], metric: str) -> float | None:
+        return self.definition.published.get(metric, {}).get(place)
+
+    def _pages(self, place: tuple[str, str], moment: str) -> Counts:
+        return np.array([each["test"][moment]["pages"] for each in self.finished[place]], dtype=np.int64)
+
+    def facts(self) -> dict[str, Any]:
+        """Everything, ready for JSON; differences are the base's place minus the other's."""
+        rows: list[dict[str, Any]] = []
+        for place, cells in self.finished.items():
+            scores = {
+                moment: {metric: [round(v, 3) for v in self.values(*place, metric=metric, moment=moment)] for metric in METRICS}
+                | {"epoch": [each["test"][moment]["epoch"] for each in cells]}
+                | {"predicted": [each["test"][moment]["predicted"] for each in cells]}
+                for moment in MOMENTS
+            }
+            paper = {metric: self.published(place, metric) for metric in self.metrics}
+            rows.append(
+                {
+                    "row": place[0],
+                    "column": place[1],
+                    "keys": [each["key"] for each in cells],
+                    "seconds": [each["seconds"] for each in cells],
+                    "true": cells[0]["test"]["end"]["true"],
+                }
+                | scores
+                | {"paper": paper}
+            )
+        return {
+            "table": self.definition.name,
+            "paper": self.definition.paper,
+            "cells_done": self.done,
+            "cells_wanted": self.wanted,
+            "cells": rows,
+            "failed": [{"row": row, "column": column, "why": why} for (row, column), why in self.failed.items()],
+            "differences": [self._difference_facts(other, base) for other, base in self.pairs()],
+        }
+
+    def _difference_facts(self, other: tuple[str, str], base: tuple[str, str]) -> dict[str, Any]:
+        found: dict[str, Any] = {"base": list(base), "other": list(other)}
+        for moment in MOMENTS:
+            for metric in self.metrics:
+                difference = self.difference(base, other, metric=metric, moment=moment)
+                if difference is not None:
+                    values = [round(each, 3) for each in (difference.points, difference.low, difference.high)]
+                    found[f"{moment}_{metric}"] = values
+        return found
+
+
+def spread(values: Sequence[float]) -> str:
+    """Mean and, with several seeds, their standard deviation."""
+    if not values:
+        return ""
+    more = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.1f}{more}"

@@ -1,0 +1,39 @@
+"""Many cells: those that are not finished are trained, several side by side, one process and one thread each."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from typing import Any
+
+from batag.errors import BatagError
+from batag.experiments.cell import Cell, forget_run, run_cell
+from batag.experiments.store import Store
+
+
+def finish(cells: Sequence[Cell], store: Store, *, jobs: int) -> Iterator[tuple[Cell, dict[str, Any] | BatagError]]:
+    """Train what is missing; yields each cell with its result, or with the error that kept it from one, when it is done."""
+    missing = list({cell.key: cell for cell in cells if store.find(cell) is None}.values())
+    # Spawned: a forked child would share the parent's threads and locks.
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        waiting: dict[Future[dict[str, Any]], Cell] = {pool.submit(_finish_one, cell, store): cell for cell in missing}
+        while waiting:
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                cell = waiting.pop(future)
+                try:
+                    yield cell, future.result()
+                except BatagError as error:
+                    yield cell, error
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _finish_one(cell: Cell, store: Store) -> dict[str, Any]:
+    folder = store.run_folder(cell)
+    result = run_cell(cell, folder)
+    store.put(cell, result)
+    forget_run(folder)
+    return result
