@@ -1,0 +1,153 @@
+"""A cell: its address, its numbers, and that it can be left and gone on with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.experiments.corner import SMALL, corner_corpus
+
+from batag.errors import InputError
+from batag.evaluation.fscore import macro_fbeta
+from batag.experiments.cell import Cell, run_cell
+from batag.experiments.corpus import Corpus
+from batag.experiments.definition import PAPER_SETTINGS
+from batag.experiments.store import Store
+from batag.experiments.work import finish
+from batag.training.recipe import read_recipe
+from batag.training.run import Run
+
+
+def cell(corpus: Corpus, *more: str) -> Cell:
+    return Cell(read_recipe(None, settings=(*PAPER_SETTINGS, *SMALL, "training.epochs=3", *more)), corpus)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return corner_corpus(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(scope="module")
+def result(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return run_cell(cell(corpus), tmp_path_factory.mktemp("runs") / "run")
+
+
+def without_times(result: dict[str, Any]) -> str:
+    epochs = [{key: value for key, value in line.items() if key != "seconds"} for line in result["epochs"]]
+    kept = {key: value for key, value in result.items() if key not in ("seconds", "date", "epochs")}
+    return json.dumps(kept | {"epochs": epochs}, sort_keys=True)
+
+
+def test_the_address_follows_what_decides_the_numbers(corpus: Corpus, tmp_path: Path) -> None:
+    base = cell(corpus)
+    assert base.key == cell(corpus).key
+    for change in ("training.seed=1", "objective.name=WCE", "encoder.name=transformer", "training.epochs=4"):
+        assert cell(corpus, change).what != base.what
+    assert cell(corpus, "training.checkpoint_steps=7").key == base.key
+    moved = corner_corpus(tmp_path / "elsewhere", name="other name")
+    assert cell(moved).key == base.key
+    moved.test.write_bytes(moved.test.read_bytes() + b"\n" + moved.test.read_bytes())
+    assert cell(corner_corpus(tmp_path / "third")).key == base.key
+    assert cell(replace(moved)).what != base.what
+
+
+def test_another_encoder_or_objective_is_other_sources(corpus: Corpus) -> None:
+    keys = [
+        cell(corpus, f"encoder.name={name}", f"objective.name={what}").sources
+        for name, what in (("bat", "CE"), ("transformer", "CE"), ("bat", "PBP(0,8)"))
+    ]
+    assert len(set(keys)) == 3
+
+
+def test_scores_are_those_of_the_pages_together(result: dict[str, Any]) -> None:
+    for moment in ("end", "best"):
+        scores = result["test"][moment]
+        size = len(result["classes"])
+        confusion = np.array(scores["pages"]).sum(0).reshape(size, size)
+        assert confusion.tolist() == scores["confusion"]
+        assert scores["macro_f1"] == pytest.approx(macro_fbeta(confusion, 1))
+        assert scores["macro_f2_without_none"] == pytest.approx(macro_fbeta(confusion, 2, skip_none=True))
+        assert scores["predicted"] == dict(zip(result["classes"], confusion.sum(0).tolist(), strict=True))
+    assert result["test"]["end"]["epoch"] == 3
+    best = max(result["epochs"], key=lambda line: line["macro_f2"])
+    assert result["test"]["best"]["epoch"] == best["epoch"]
+    assert [line["epoch"] for line in result["epochs"]] == [1, 2, 3]
+    assert result["pages"] == {"train": 72, "dev": 18, "test": 24}
+
+
+def test_the_same_cell_gives_the_same_numbers(corpus: Corpus, result: dict[str, Any], tmp_path: Path) -> None:
+    assert without_times(run_cell(cell(corpus), tmp_path / "run")) == without_times(result)
+
+
+def test_a_training_that_was_left_is_gone_on_with(corpus: Corpus, result: dict[str, Any], tmp_path: Path) -> None:
+    from batag.training.data import DataFiles
+
+    one = cell(corpus)
+    run = Run.create(tmp_path / "run", one.recipe, DataFiles((corpus.train,), (corpus.dev,), corpus.reading))
+    run.prepare(device="cpu")
+    steps = run.train()
+    for _ in range(run.steps_an_epoch + 2):
+        next(steps)
+    run.save()
+    steps.close()
+    began = json.loads((tmp_path / "run" / "metrics.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+    assert began["epoch"] == 1
+    assert without_times(run_cell(one, tmp_path / "run")) == without_times(result)
+
+
+def test_a_loss_that_is_no_number_is_a_result(corpus: Corpus, tmp_path: Path) -> None:
+    wild = cell(corpus, "schedule.scale=1e30")
+    found = run_cell(wild, tmp_path / "run")
+    assert "loss" in found["failed"] or "gradient" in found["failed"]
+    assert "test" not in found
+
+
+def test_a_corpus_that_cannot_be_learnt_from_is_the_users_mistake(corpus: Corpus, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text('{"id": "1", "title": "no tags"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="no labelled page"):
+        run_cell(cell(replace(corpus, train=empty)), tmp_path / "run")
+
+
+def test_finished_cells_are_kept_and_never_trained_again(corpus: Corpus, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    cells = [cell(corpus, "training.epochs=1", f"training.seed={seed}") for seed in (0, 1, 0)]
+    done = list(finish(cells, store, jobs=2))
+    assert len(done) == 2
+    assert not list((tmp_path / "runs").iterdir())
+    times = {path: path.stat().st_mtime_ns for path in store.cells.iterdir()}
+    assert len(times) == 2
+    assert list(finish(cells, store, jobs=2)) == []
+    assert {path: path.stat().st_mtime_ns for path in store.cells.iterdir()} == times
+
+
+def test_one_cell_that_cannot_be_trained_does_not_stop_the_others(corpus: Corpus, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text('{"id": "1", "title": "no tags"}\n', encoding="utf-8")
+    bad, good = cell(replace(corpus, train=empty), "training.epochs=1"), cell(corpus, "training.epochs=1")
+    done = {one.key: found for one, found in finish([bad, good], Store(tmp_path / "store"), jobs=1)}
+    assert isinstance(done[bad.key], InputError)
+    assert isinstance(done[good.key], dict)
+
+
+def test_cells_of_earlier_sources_are_found_when_asked_for(corpus: Corpus, result: dict[str, Any], tmp_path: Path) -> None:
+    store, one = Store(tmp_path), cell(corpus)
+    store.put(one, result)
+    path = store.cells / f"{one.key}.json"
+    path.rename(store.cells / f"{one.what}-0123456789abcdef.json")
+    assert store.find(one) is None
+    found = store.find(one, stale=True)
+    assert found is not None
+    assert found["stale"]
+
+
+def test_a_damaged_cell_is_named(corpus: Corpus, tmp_path: Path) -> None:
+    store, one = Store(tmp_path), cell(corpus)
+    store.put(one, {"key": one.key})
+    (store.cells / f"{one.key}.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match="damaged"):
+        store.find(one)

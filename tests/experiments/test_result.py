@@ -1,0 +1,130 @@
+"""What is written of a table, also of half a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from batag.experiments.comparison import compare
+from batag.experiments.figures import draw_result, draw_schedules
+from batag.experiments.markdown import write_markdown
+from batag.experiments.result import Result
+from batag.experiments.tables import TABLES
+
+
+def cell(*, right: float, seed: int = 0, stale: bool = False) -> dict[str, Any]:
+    """A finished cell as the store has it."""
+    rng = np.random.default_rng(seed)
+    pages = []
+    for _ in range(40):
+        truth = rng.integers(0, 3, size=15)
+        said = np.where(rng.random(15) < right, truth, rng.integers(0, 3, size=15))
+        pages.append(np.bincount(3 * truth + said, minlength=9).tolist())
+    confusion = np.array(pages).sum(0).reshape(3, 3)
+    classes = ["none", "goods", "brand"]
+    amounts = {
+        "true": dict(zip(classes, confusion.sum(1).tolist(), strict=True)),
+        "predicted": dict(zip(classes, confusion.sum(0).tolist(), strict=True)),
+    }
+    metrics = {f"macro_{f}{w}": right for f in ("f1", "f2") for w in ("", "_without_none")}
+    scores = metrics | amounts | {"epoch": 4, "pages": pages, "confusion": confusion.tolist()}
+    return {
+        "key": f"{right}-{seed}",
+        "recipe": {"training": {"epochs": 4, "seed": seed}},
+        "corpus": {"name": "made"},
+        "versions": {"batag": "0.1", "torch": "2"},
+        "date": "2026-01-01",
+        "pages": {"train": 1000, "dev": 10, "test": 40},
+        "classes": classes,
+        "counts": [100, 20, 10],
+        "seconds": 10.0,
+        "epochs": [{"epoch": n, "seconds": 1.0 * n} | metrics | amounts for n in (1, 2, 3, 4)],
+        "test": {"end": scores, "best": scores},
+    } | ({"stale": True} if stale else {})
+
+
+@pytest.fixture
+def half() -> Result:
+    result = Result(TABLES["encoders"].only("CE;WCE", "BAT;Transformer;Admin"), done=4, wanted=12)
+    result.finished = {
+        ("CE", "BAT"): [cell(right=0.9), cell(right=0.88, seed=1)],
+        ("CE", "Transformer"): [cell(right=0.5)],
+        ("WCE", "BAT"): [cell(right=0.7, stale=True)],
+    }
+    result.failed = {("WCE", "Admin"): "the loss of step 3 is nan"}
+    return result
+
+
+def test_half_a_table_is_written_with_the_papers_numbers_beside(half: Result) -> None:
+    text = write_markdown(half, command="batag paper encoders --epochs 4", paper_command="batag paper encoders --epochs 50")
+    assert "# Encoders and objectives, Chinese (the paper's tables 3 and 4)" in text
+    assert "4 epochs, seeds 0, 1; 4 of 12 cells finished" in text
+    assert "1,000 / 10 / 40 pages, training tokens 100 : 20 : 10 (none, goods, brand)" in text
+    assert "`batag paper encoders --epochs 50`" in text
+    assert "1 of the cells were trained by earlier sources" in text
+    assert "| CE | **89.0 ± 1.4** (paper 85.7) | 50.0 (1 seed) (paper 84.0) | - (paper 84.5) |" in text
+    assert "| WCE | 70.0 (1 seed) (paper 85.5) | - (paper 82.9) | failed (paper 84.5) |" in text
+    assert "- WCE, Admin: the loss of step 3 is nan" in text
+
+
+def test_differences_are_the_base_minus_the_other_with_the_papers(half: Result) -> None:
+    found = half.difference(("CE", "BAT"), ("CE", "Transformer"), metric="macro_f2", moment="end")
+    pages = {key: np.array([each["test"]["end"]["pages"] for each in cells]) for key, cells in half.finished.items()}
+    assert found == compare(pages["CE", "BAT"], pages["CE", "Transformer"], beta=2)
+    assert found is not None
+    assert found.points > 0
+    assert half.difference(("CE", "BAT"), ("CE", "Admin"), metric="macro_f2", moment="end") is None
+    text = write_markdown(half, command="", paper_command="")
+    assert f"| CE | {found} (paper +1.9) |" in text
+    assert "not distinguishable" not in str(found)
+
+
+def test_rows_are_compared_where_the_base_is_a_row() -> None:
+    result = Result(TABLES["boost"].only("CLA(1,1);CLA(1,20)", None))
+    assert result.pairs() == [(("CLA(1,1)", "BAT"), ("CLA(1,20)", "BAT"))]
+
+
+def test_facts_hold_every_seed_and_difference(half: Result) -> None:
+    facts = half.facts()
+    assert facts["cells"][0]["end"]["macro_f1"] == [90.0, 88.0]
+    assert facts["cells"][0]["paper"] == {"macro_f1": 85.7, "macro_f2": 85.7}
+    assert facts["failed"] == [{"row": "WCE", "column": "Admin", "why": "the loss of step 3 is nan"}]
+    said = {(tuple(each["base"]), tuple(each["other"])): each for each in facts["differences"]}
+    assert len(said[("CE", "BAT"), ("CE", "Transformer")]["end_macro_f1"]) == 3
+    assert "end_macro_f1" not in said[("CE", "BAT"), ("CE", "Admin")]
+
+
+def test_amounts_stand_beside_the_truth() -> None:
+    result = Result(TABLES["objectives"], done=1, wanted=16)
+    one = cell(right=0.8)
+    result.finished = {("CE", "BAT"): [one]}
+    text = write_markdown(result, command="", paper_command="")
+    true, said = one["test"]["end"]["true"], one["test"]["end"]["predicted"]
+    assert f"| truth |  | {true['goods']:,} | {true['brand']:,} |" in text
+    assert f"| CE | BAT | {said['goods']:,} | {said['brand']:,} |" in text
+    assert "Macro F1 without none on test" in text
+    assert "(paper 79.9)" in text
+
+
+def test_a_table_without_any_cell_says_so() -> None:
+    text = write_markdown(Result(TABLES["rates"], wanted=7), command="batag paper rates", paper_command="")
+    assert "Nothing finished yet (0 of 7 cells)" in text
+
+
+@pytest.mark.parametrize("name", ["encoders", "curves", "objectives"])
+def test_pictures_are_drawn_of_whatever_there_is(name: str, tmp_path: Path) -> None:
+    result = Result(TABLES[name])
+    draw_result(result, tmp_path / "none.png")
+    assert not (tmp_path / "none.png").exists()
+    result.finished = {("CE", "BAT"): [cell(right=0.8), cell(right=0.7, seed=1)], ("WCE", "BAT"): [cell(right=0.6)]}
+    draw_result(result, tmp_path / "some.png")
+    assert (tmp_path / "some.png").stat().st_size > 5_000
+
+
+def test_the_schedules_are_drawn(tmp_path: Path) -> None:
+    draw_schedules(tmp_path / "schedules.svg", steps=9_000)
+    text = (tmp_path / "schedules.svg").read_text(encoding="utf-8")
+    assert all(version in text for version in ("v1", "v3.1", "v5", "v3, beta as printed"))
