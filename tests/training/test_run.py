@@ -598,7 +598,9 @@ def test_a_loss_that_is_not_finite_keeps_the_weights_and_the_batch_and_can_be_go
     at: dict[int, dict[str, bytes]] = {}
     # Step 9 would be a checkpoint.
     with monkeypatch.context() as bad:
-        bad.setattr(run_module, "build_objective", lambda *said, **named: Spoilt(build_objective(*said, **named), call=9, what=what))
+        bad.setattr(
+            run_module, "build_objective", lambda *said, **named: Spoilt(build_objective(*said, **named), call=9, what=what)
+        )
         with pytest.raises(InputError) as caught:
             at.update((told.step, bits_of(model)) for told in run.train())
     said = str(caught.value)

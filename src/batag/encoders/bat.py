@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from batag.encoders.blocks import DeviationNorm, attend, glorot_, several_linears
+from batag.encoders.blocks import DeviationNorm, attend, glorot_, neighbours, several_linears
 from batag.encoders.encoder import Encoder, one_of
 
 ATTENTION_SCALES = ("model", "head")
@@ -124,9 +124,3 @@ class BatLayer(nn.Module):
             return self.dropout(self.narrow(F.relu(self.widen_and_residual(u_BLD)))) + stream_BLD
         h_BLF, w_BLD = F.relu(self.widen_and_residual(u_BLD)).split([self.inner, self.width], dim=-1)
         return self.dropout(self.narrow(h_BLF)) + w_BLD
-
-
-def neighbours(z_BLD: Tensor) -> Tensor:
-    """Each token with the one before and the one after it, zeros beyond the ends: [B, L, 3D]."""
-    padded = F.pad(z_BLD, (0, 0, 1, 1))
-    return torch.cat((padded[:, :-2], z_BLD, padded[:, 2:]), dim=-1)

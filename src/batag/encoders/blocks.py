@@ -19,12 +19,13 @@ def glorot_(*weights: Tensor) -> None:
             weight.uniform_(-1, 1).mul_(math.sqrt(6 / (weight.shape[0] + weight.shape[1])))
 
 
-def several_linears(width: int, outs: Iterable[int]) -> nn.Linear:
+def several_linears(width: int, outs: Iterable[int], *, bias: bool = True) -> nn.Linear:
     """Linear maps of one input as one matrix product: each with its own Glorot start, biases zero."""
     sizes = list(outs)
-    linear = nn.Linear(width, sum(sizes))
+    linear = nn.Linear(width, sum(sizes), bias=bias)
     glorot_(*linear.weight.split(sizes))
-    nn.init.zeros_(linear.bias)
+    if bias:
+        nn.init.zeros_(linear.bias)
     return linear
 
 
@@ -33,6 +34,12 @@ def attend(q_BLD: Tensor, k_BLD: Tensor, v_BLD: Tensor, mask_BL: Tensor, *, head
     q_BHLK, k_BHLK, v_BHLK = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (q_BLD, k_BLD, v_BLD))
     out_BHLK = F.scaled_dot_product_attention(q_BHLK, k_BHLK, v_BHLK, attn_mask=mask_BL[:, None, None, :], scale=scale)
     return out_BHLK.transpose(1, 2).flatten(2)
+
+
+def neighbours(x_BLD: Tensor) -> Tensor:
+    """Each token with the one before and the one after it, zeros beyond the ends: [B, L, 3D]."""
+    padded = F.pad(x_BLD, (0, 0, 1, 1))
+    return torch.cat((padded[:, :-2], x_BLD, padded[:, 2:]), dim=-1)
 
 
 class DeviationNorm(nn.Module):

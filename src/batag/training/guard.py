@@ -42,14 +42,18 @@ def disk_errors(path: Path, *, what: str, todo: str) -> Iterator[None]:
 def repeatable(threads: int, *, strict: bool) -> Iterator[None]:
     """The same numbers every time; the process's own settings and random numbers come back afterwards."""
     before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    # It would write to all new memory before it is used, four hundred times a step; what it guards against is not done here.
+    filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
     with torch.random.fork_rng(devices=[]):
         torch.set_num_threads(threads)
         torch.use_deterministic_algorithms(True, warn_only=not strict)
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
         try:
             yield
         finally:
             torch.set_num_threads(before[0])
             torch.use_deterministic_algorithms(before[1])
+            torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
 
 
 @contextmanager
