@@ -536,3 +536,40 @@ def test_a_target_beyond_the_classes_is_refused(name: str) -> None:
     logits, _ = batch(3, tokens=2)
     with pytest.raises((IndexError, RuntimeError, ValueError, AssertionError)):
         build_objective(name, COUNTS[3])(logits, torch.tensor([1, 3]))
+
+
+# Weights by batch -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dynamic_weights_are_those_of_the_batch(name: str) -> None:
+    logits, targets = (
+        torch.randn(40, 3, generator=torch.Generator().manual_seed(5), dtype=torch.float64),
+        torch.arange(40) % 7 % 4 - 1,
+    )
+    own = [int((targets == label).sum()) for label in range(3)]
+    assert min(own) > 0
+    dynamic = build_objective(name, [1000, 10, 1], weights="dynamic")
+    torch.testing.assert_close(dynamic(logits, targets), build_objective(name, own)(logits, targets), rtol=0, atol=1e-12)
+    torch.testing.assert_close(
+        dynamic(logits[:9], targets[:9]),
+        build_objective(name, [int((targets[:9] == label).sum()) for label in range(3)])(logits[:9], targets[:9]),
+        rtol=0,
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("targets", [[0, 0, 0], [2, -1, 1], [-1, -1, -1]])
+def test_dynamic_weights_of_a_batch_that_lacks_a_class_are_finite(name: str, targets: list[int]) -> None:
+    logits = torch.randn(3, 3, generator=torch.Generator().manual_seed(5)).requires_grad_()
+    loss = build_objective(name, [5, 5, 5], weights="dynamic")(logits, torch.tensor(targets))
+    loss.backward()
+    assert loss.isfinite()
+    assert logits.grad is not None
+    assert logits.grad.isfinite().all()
+
+
+def test_weights_are_fixed_or_dynamic() -> None:
+    with pytest.raises(UsageError, match="'batch' is not a kind of weights"):
+        build_objective("CE", [5, 5], weights="batch")

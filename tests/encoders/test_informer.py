@@ -22,10 +22,12 @@ from batag.errors import UsageError
 # T7 of the sheet: six tokens, width 4, two heads, inner 8, factor 1.
 TABLE = torch.tensor([[0, 1], [2, 3], [4, 5], [1, 4], [0, 5], [3, 2]])
 MEASURE = [
-    [0.015706916612130313, 0.015721259593392545, 0.023704861923527734]
-    + [0.030683444980621186, 0.06259411134715438, 0.040414219843015124],
-    [0.05904700744395645, 0.06067186468098991, 0.24188890188615159]
-    + [0.12785699569179482, 0.22901420232826367, 0.08017334460747268],
+    [0.015706916612130313, 0.05904700744395645],
+    [0.015721259593392545, 0.06067186468098991],
+    [0.023704861923527734, 0.24188890188615159],
+    [0.030683444980621186, 0.12785699569179482],
+    [0.06259411134715438, 0.22901420232826367],
+    [0.040414219843015124, 0.08017334460747268],
 ]
 LAYER_OUT = [
     [-1.51163873898998, 0.6622621530667184, 0.957346752035908, -0.5024342771016859],
@@ -122,7 +124,7 @@ def test_it_gives_the_sheets_numbers_step_by_step(monkeypatch: pytest.MonkeyPatc
         out = encoder(x, mask)
         q, k, _ = encoder.layers[0].query_key_value(x).chunk(3, -1)  # type: ignore[operator, union-attr]
     measure = sparsity(q, k, mask, TABLE[None], torch.ones(1, 2, dtype=torch.bool), heads=2)
-    np.testing.assert_allclose(measure[0].T, MEASURE, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(measure[0], MEASURE, rtol=0, atol=1e-12)
     np.testing.assert_allclose(seen[0][0], LAYER_OUT, rtol=0, atol=1e-12)
     np.testing.assert_allclose(out[0], OUT, rtol=0, atol=1e-12)
     independent = reference_informer.informer_page(x[0].numpy(), [layer], norm, [TABLE.numpy()], heads=2, factor=1)
@@ -307,7 +309,7 @@ def test_it_starts_as_pytorch_does() -> None:
         ):
             for parameter in (linear.weight, linear.bias):
                 assert limit * 0.9 < parameter.abs().max() < limit * 1.0001
-            assert abs(float(linear.weight.std()) * math.sqrt(3) / limit - 1) < 0.02
+            assert abs(linear.weight.std().item() * math.sqrt(3) / limit - 1) < 0.02
         assert layer.attention_norm.eps == layer.feed_forward_norm.eps == 1e-5
     assert encoder.norm.eps == 1e-5
 

@@ -274,7 +274,7 @@ def test_every_matrix_has_its_own_glorot_start_and_attention_no_bias() -> None:
             (layer.narrow.weight, 0.09682),
         ]:
             assert limit * 0.995 < weight.abs().max() < limit * 1.0001
-            assert abs(float(weight.std()) * math.sqrt(3) / limit - 1) < 0.02
+            assert abs(weight.std().item() * math.sqrt(3) / limit - 1) < 0.02
         assert not layer.widen.bias.any()
         assert not layer.narrow.bias.any()
 

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from batag.errors import UsageError
-from batag.training.schedule import VERSIONS, learning_rate, peak_keeping_scale
+from batag.training.loop import rate_of
+from batag.training.recipe import read_recipe
+from batag.training.schedule import VERSIONS, deeper, learning_rate, peak_keeping_scale
 
 STEPS = (1, 1000, 4000, 10_000, 50_000)
 # The sheet's table: width 128, warm-up 4000.
@@ -91,3 +93,29 @@ def test_the_scale_that_keeps_the_peak_of_the_usual_warm_up_is_one() -> None:
 def test_steps_count_from_one(wrong: dict[str, int]) -> None:
     with pytest.raises(UsageError, match="All count from 1"):
         learning_rate(**wrong)
+
+
+@pytest.mark.parametrize("step", [1, 900, 2500, 9000])
+def test_a_recipe_takes_the_printed_beta_of_version_three(step: int) -> None:
+    settings = ["schedule.version=v3", "schedule.warmup=4000", "schedule.scale=1.0"]
+    joined, printed = (read_recipe(None, settings=[*settings, *more]) for more in ([], [f"schedule.beta={-1 / 22}"]))
+    assert rate_of(joined, step, steps_an_epoch=10) == learning_rate(step, alpha=6 / 13)
+    assert rate_of(printed, step, steps_an_epoch=10) == pytest.approx(
+        learning_rate(step, alpha=6 / 13, beta=-1 / 22), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("encoder", "depth", "warmup", "scale"),
+    [
+        ("bat", 4, 4000, 1),
+        ("bat", 6, 4000, 1),
+        ("bat", 12, 8000, 1 / 3),
+        ("bat", 24, 8000, 1 / 5),
+        ("transformer", 24, 12000, 1 / 10),
+        ("switch", 24, 8000, 1 / 10),
+        *((name, 24, 8000, 1 / 3) for name in ("muse", "performer", "informer", "admin")),
+    ],
+)
+def test_deeper_encoders_take_the_appendix_warm_up_and_scale(encoder: str, depth: int, warmup: int, scale: float) -> None:
+    assert deeper(encoder, depth) == (warmup, pytest.approx(scale))

@@ -149,8 +149,8 @@ class SwitchFeedForward(nn.Module):
         out_BLD = torch.zeros_like(y_BLD).flatten(0, 1).index_copy(0, places_T[kept_S], out_SD).view_as(y_BLD)
         if not self.training or not len(places_T):
             return out_BLD, 0.0
-        share_E = expert_T.bincount(minlength=self.experts) / len(expert_T)
-        return out_BLD, self.experts * (share_E.to(chances_TE.dtype) @ chances_TE.mean(0))
+        share_E = expert_T.bincount(minlength=self.experts).to(chances_TE.dtype) / len(expert_T)
+        return out_BLD, self.experts * (share_E @ chances_TE.mean(0))
 
     def _within_capacity(self, expert_T: Tensor, page_T: Tensor) -> Tensor:
         """Whether fewer tokens before this one chose its expert than the expert takes."""
