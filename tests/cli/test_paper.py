@@ -50,6 +50,16 @@ def test_schedules_are_printed_and_drawn(tmp_path: Path) -> None:
     assert set(rates) == set(VERSIONS)
 
 
+def test_thresholds_are_those_of_the_pages(corpus: list[str]) -> None:
+    facts = json.loads(typed("paper", "thresholds", *corpus[:2], "--json").stdout)
+    counts, points = facts["counts"], facts["thresholds"]
+    assert set(counts) == {"none", "brand", "feature", "goods"}
+    for label, point in points["WCE"].items():
+        assert point == pytest.approx(counts[label] / (counts["none"] + counts[label]), abs=5e-3)
+        assert points["CE"][label] == pytest.approx(0.5, abs=2e-3)
+    assert "tagged from (%)" in typed("paper", "thresholds", *corpus[:2]).stdout
+
+
 def test_a_table_is_trained_written_and_not_trained_again(corpus: list[str], tmp_path: Path) -> None:
     call = ["paper", "encoders", *corpus, *small(), "--epochs", 1, "--seeds", 2, "--jobs", 2, "--rows", "CE;PBP(0,8)"]
     call += ["--columns", "BAT;Transformer", "--out", tmp_path, "--name", "made"]

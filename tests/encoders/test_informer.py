@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from batag.encoders import build_encoder
 from batag.encoders.blocks import attend
-from batag.encoders.informer import Informer, active_queries, prob_sparse, sparsity
+from batag.encoders.informer import Informer, active_queries, exact_length, prob_sparse, sparsity
 from batag.errors import UsageError
 
 # T7 of the sheet: six tokens, width 4, two heads, inner 8, factor 1.
@@ -189,6 +189,14 @@ def test_the_number_of_active_queries_is_the_sheets() -> None:
     assert (active.int().diff(dim=1) <= 0).all()
 
 
+def test_the_length_of_exact_attention_is_that_up_to_which_every_query_is_active() -> None:
+    for factor in (*range(1, 40), 1000):
+        length = exact_length(factor)
+        assert all(active_queries(each, factor=factor) == each for each in range(1, length + 1))
+        assert active_queries(length + 1, factor=factor) == length
+    assert exact_length(10**9) > 10**10
+
+
 @pytest.mark.parametrize("longest", [15, 40])
 def test_pages_of_up_to_fifteen_tokens_have_exact_attention(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Alone, where nothing is sampled, and beside a longer page, where all their queries are active."""
@@ -275,6 +283,22 @@ def test_sampling_makes_nothing_as_large_as_all_pairs() -> None:
     with Largest() as seen:
         attend_all = torch.ones(4, 512, 2) @ torch.ones(4, 2, 512)
     assert seen.elements == attend_all.numel()
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_page_without_tokens_beside_a_long_one_spoils_nothing(training: bool) -> None:
+    encoder = built().train(training)
+    vectors, mask = pages(40, 20)
+    mask[1] = False
+    outs = []
+    for rows in (1, 2):
+        torch.manual_seed(0)
+        outs.append(encoder(vectors[:rows], mask[:rows]))
+    torch.testing.assert_close(outs[1][0], outs[0][0], rtol=0, atol=1e-5)
+    outs[1].square().sum().backward()
+    for parameter in encoder.parameters():
+        assert parameter.grad is not None
+        assert parameter.grad.isfinite().all()
 
 
 def test_gradients_reach_active_and_lazy_queries_alike() -> None:

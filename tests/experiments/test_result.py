@@ -82,6 +82,18 @@ def test_differences_are_the_base_minus_the_other_with_the_papers(half: Result) 
     assert "not distinguishable" not in str(found)
 
 
+def test_it_says_when_the_base_reached_the_others_best(half: Result) -> None:
+    quick, slow = cell(right=0.9), cell(right=0.6)
+    for number, line in enumerate(slow["epochs"], 1):
+        line["macro_f2"] = 0.1 * number
+    for number, line in enumerate(quick["epochs"], 1):
+        line["macro_f2"] = 0.2 * number
+    half.finished = {("CE", "BAT"): [quick], ("CE", "Transformer"): [slow]}
+    assert half.sooner(("CE", "BAT"), ("CE", "Transformer")) == "epoch 2, 2 s (itself 4, 4 s)"
+    assert half.sooner(("CE", "Transformer"), ("CE", "BAT")) == "never (itself 4, 4 s)"
+    assert "| CE | epoch 2, 2 s (itself 4, 4 s) | - |" in write_markdown(half, command="", paper_command="")
+
+
 def test_rows_are_compared_where_the_base_is_a_row() -> None:
     result = Result(TABLES["boost"].only("CLA(1,1);CLA(1,20)", None))
     assert result.pairs() == [(("CLA(1,1)", "BAT"), ("CLA(1,20)", "BAT"))]

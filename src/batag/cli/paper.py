@@ -21,7 +21,8 @@ def paper(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="parameters (table 2), schedules (drawn), rates (1), encoders (3, 4), encoders-ja (5, 6), layers (7, 8), "
+            help="parameters (table 2), schedules (drawn), thresholds (of objectives), rates (1), "
+            "encoders (3, 4), encoders-ja (5, 6), layers (7, 8), "
             "boost (9), objectives (10, 11), objectives-long (12, 13), curves (the figures) or ablations (the text's claims).",
         ),
     ],
@@ -50,8 +51,11 @@ def paper(
     as_json: options.Json = False,
 ) -> None:
     """Train the cells of a table that are not finished yet, and write it with the paper's own numbers beside."""
-    if table in ("parameters", "schedules"):
-        _without_training(table, out, as_json=as_json)
+    from batag.cli import theory
+
+    if table in theory.SHOWN:
+        pages = None if train is None else (train, options.of_input(format, columns_of_pages, language, encoding))
+        theory.SHOWN[table](out, pages=pages, as_json=as_json)
         return
     from dataclasses import replace
 
@@ -207,44 +211,3 @@ def _show(result: Result) -> None:
                 cells.append(said if number is None else f"{said} ({number})")
             table.add_row(cell(row.name), *cells)
         out.print(table)
-
-
-def _without_training(table: str, out: Path, *, as_json: bool) -> None:
-    from batag.cli.terminal import console, print_json
-
-    if table == "parameters":
-        from rich.table import Table
-
-        from batag.experiments.parameters import count_parameters
-
-        facts = count_parameters()
-        if as_json:
-            print_json(facts)
-            return
-        shown = Table("encoder (4 layers, width 128, inner 512, 4 heads, 3 classes)", "parameters", "paper")
-        for name, number in facts["parameters"].items():
-            shown.add_row(name, f"{number:,}", "1.316 million" if name == "bat" else "")
-        console().print(shown)
-        console().print(facts["difference"], markup=False)
-        return
-    from batag.experiments.figures import draw_schedules
-    from batag.training.schedule import VERSIONS, learning_rate
-
-    at = (1, 1_000, 4_000, 10_000, 50_000)
-    rates = {
-        name: {step: learning_rate(step, alpha=version["alpha"], scale=version.get("scale", 1.0)) for step in at}
-        for name, version in VERSIONS.items()
-    }
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "schedules.png"
-    draw_schedules(path)
-    if as_json:
-        print_json({"rates": rates, "picture": str(path)})
-        return
-    from rich.table import Table
-
-    shown = Table("learning rate at step", *(f"{step:,}" for step in at))
-    for name, row in rates.items():
-        shown.add_row(name, *(f"{rate:.6e}" for rate in row.values()))
-    console().print(shown)
-    console().print(f"drawn in {path}", markup=False)

@@ -43,10 +43,7 @@ class Informer(Encoder):
         if activation not in ACTIVATIONS:
             raise UsageError(f"{activation!r} is not an activation", todo=f"There are {', '.join(ACTIVATIONS)}")
         self.factor = factor
-        # Pages up to this length, and all shorter ones, have no other than active queries.
-        self.exact = 1
-        while active_queries(self.exact + 1, factor=factor) > self.exact:
-            self.exact += 1
+        self.exact = exact_length(factor)
         self.layers = nn.ModuleList(
             InformerLayer(width, heads, inner, activation=activation, dropout=dropout) for _ in range(depth)
         )
@@ -128,6 +125,15 @@ class InformerLayer(nn.Module):
 def active_queries(length: int, *, factor: int) -> int:
     """u of a page of that length, and its U."""
     return min(length, max(1, factor * math.ceil(math.log(length))))
+
+
+def exact_length(factor: int) -> int:
+    """The length up to which a page has no other than active queries."""
+    # ceil(ln n) is the same up to the power of e, so that only there all queries may cease to be active.
+    logarithm = 1
+    while math.floor(math.exp(logarithm)) <= factor * logarithm:
+        logarithm += 1
+    return max(math.floor(math.exp(logarithm - 1)), factor * logarithm)
 
 
 def scale(q_BLD: Tensor, heads: int) -> float:

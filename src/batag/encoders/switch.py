@@ -158,7 +158,8 @@ class SwitchFeedForward(nn.Module):
         sorted_T, order_T = group_T.sort(stable=True)
         before_T = torch.arange(len(group_T), device=group_T.device) - torch.searchsorted(sorted_T, sorted_T)
         tokens_B = page_T.bincount(minlength=1)
-        most_B = (self.capacity * tokens_B.double() / self.experts).ceil().clamp(min=1)
+        # At least 1 wherever there is a token.
+        most_B = (self.capacity * tokens_B.double() / self.experts).ceil()
         return torch.empty_like(group_T, dtype=torch.bool).index_copy(0, order_T, before_T < most_B[page_T[order_T]])
 
     def _expert_outputs(self, y_SD: Tensor, expert_S: Tensor) -> Tensor:

@@ -27,6 +27,8 @@ def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
             table = _differences(result, metric, moment)
             if table:
                 parts += [f"### {_head(metric)}, {when}", table]
+    if definition.compares_columns and (table := _sooner(result)):
+        parts += [f"## When {base} reached the others' best macro F2 on dev", table]
     if definition.amounts:
         parts += ["## Tokens predicted on test, after the last epoch", _amounts(result)]
     if result.failed:
@@ -97,6 +99,16 @@ def _differences(result: Result, metric: str, moment: str) -> str:
     columns = [column.name for column in definition.columns if any(place[1] == column.name for place in cells)]
     rows = [row.name for row in definition.rows if any(place[0] == row.name for place in cells)]
     return _table(["", *columns], [[row, *(cells.get((row, column), "-") for column in columns)] for row in rows])
+
+
+def _sooner(result: Result) -> str:
+    """Seconds of one table were measured side by side on a shared machine: compare them roughly."""
+    found = {other: result.sooner(base, other) for other, base in result.pairs()}
+    columns = [column.name for column in result.definition.columns if column.name != result.definition.base]
+    rows = [row.name for row in result.definition.rows]
+    if not any(found.values()):
+        return ""
+    return _table(["", *columns], [[row, *(found.get((row, column)) or "-" for column in columns)] for row in rows])
 
 
 def _amounts(result: Result) -> str:

@@ -79,6 +79,16 @@ class Result:
         beta, skip = (1 if "f1" in metric else 2), metric.endswith("_without_none")
         return compare(self._pages(one, moment), self._pages(other, moment), beta=beta, skip_none=skip)
 
+    def sooner(self, base: tuple[str, str], other: tuple[str, str]) -> str:
+        """When the base first reached the other's best macro F2 on dev: epochs and seconds of both, seed by seed."""
+        said = []
+        for one, two in zip(self.finished.get(base, []), self.finished.get(other, []), strict=False):
+            best = max(two["epochs"], key=lambda line: line["macro_f2"])
+            reached = next((line for line in one["epochs"] if line["macro_f2"] >= best["macro_f2"]), None)
+            when = "never" if reached is None else f"epoch {reached['epoch']}, {reached['seconds']:.0f} s"
+            said.append(f"{when} (itself {best['epoch']}, {best['seconds']:.0f} s)")
+        return "; ".join(said)
+
     def published(self, place: tuple[str, str], metric: str) -> float | None:
         return self.definition.published.get(metric, {}).get(place)
 

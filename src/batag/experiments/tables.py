@@ -276,5 +276,5 @@ def quick(definition: Definition) -> Definition:
 def find_table(name: str) -> Definition:
     """The definition of that name."""
     if name not in TABLES:
-        raise UsageError(f"{name!r} is not a table", todo=f"There are parameters, schedules, {', '.join(TABLES)}")
+        raise UsageError(f"{name!r} is not a table", todo=f"There are parameters, schedules, thresholds, {', '.join(TABLES)}")
     return TABLES[name]
