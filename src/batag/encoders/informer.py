@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.encoders.blocks import attend
-from batag.encoders.encoder import Encoder
+from batag.encoders.encoder import Encoder, one_of
 from batag.errors import UsageError
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
@@ -40,8 +40,7 @@ class Informer(Encoder):
         super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
         if not isinstance(factor, int) or factor < 1:
             raise UsageError(f"factor {factor} is not a whole number from 1", todo="Informer's authors use 5")
-        if activation not in ACTIVATIONS:
-            raise UsageError(f"{activation!r} is not an activation", todo=f"There are {', '.join(ACTIVATIONS)}")
+        one_of("an activation", activation, list(ACTIVATIONS))
         self.factor = factor
         self.exact = exact_length(factor)
         self.layers = nn.ModuleList(

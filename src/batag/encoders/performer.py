@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from batag.encoders.blocks import glorot_, several_linears
-from batag.encoders.encoder import Encoder
+from batag.encoders.blocks import several_linears
+from batag.encoders.encoder import Encoder, one_of
 from batag.errors import UsageError
 
 KERNELS = ("softmax", "relu")
@@ -37,8 +37,7 @@ class Performer(Encoder):
         features: int = 128,
     ) -> None:
         super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
-        if kernel not in KERNELS:
-            raise UsageError(f"{kernel!r} is not a kernel", todo=f"There are {', '.join(KERNELS)}")
+        one_of("a kernel", kernel, KERNELS)
         if not isinstance(features, int) or features < (kernel == "softmax"):
             raise UsageError(
                 f"{features} random features do not make a {kernel} kernel",
@@ -68,9 +67,8 @@ class PerformerLayer(nn.Module):
     def __init__(self, width: int, heads: int, inner: int, *, kernel: str, dropout: float) -> None:
         super().__init__()
         self.heads, self.kernel = heads, kernel
-        self.query_key_value = nn.Linear(width, 3 * width, bias=False)
-        self.out = nn.Linear(width, width, bias=False)
-        glorot_(*self.query_key_value.weight.split(width), self.out.weight)
+        self.query_key_value = several_linears(width, [width] * 3, bias=False)
+        self.out = several_linears(width, [width], bias=False)
         self.widen = several_linears(width, [inner])
         self.narrow = several_linears(inner, [width])
         self.attention_norm = nn.LayerNorm(width, eps=1e-6)

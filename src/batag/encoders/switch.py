@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from batag.encoders.blocks import attend, glorot_, several_linears
-from batag.encoders.encoder import Encoder
+from batag.encoders.encoder import Encoder, one_of
 from batag.errors import UsageError
 
 GROUPINGS = ("batch", "page")
@@ -49,8 +49,7 @@ class Switch(Encoder):
             )
         if not 0 <= balance < math.inf:
             raise UsageError(f"balance {balance} is not from 0 up", todo="Switch's authors use 0.01")
-        if grouping not in GROUPINGS:
-            raise UsageError(f"{grouping!r} is not a grouping", todo=f"There are {', '.join(GROUPINGS)}")
+        one_of("a grouping", grouping, GROUPINGS)
         if not 0 <= noise < 1:
             raise UsageError(f"noise {noise} is not in [0, 1)", todo="Switch's authors use 0.01, the default is 0")
         if drop_in_evaluation and grouping != "page":

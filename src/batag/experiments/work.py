@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import Any
@@ -15,6 +16,9 @@ from batag.experiments.store import Store
 def finish(cells: Sequence[Cell], store: Store, *, jobs: int) -> Iterator[tuple[Cell, dict[str, Any] | BatagError]]:
     """Train what is missing; yields each cell with its result, or with the error that kept it from one, when it is done."""
     missing = list({cell.key: cell for cell in cells if store.find(cell) is None}.values())
+    # Else glibc gives large arrays back to the system after every step, and takes them anew page by page (Linux).
+    for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"):
+        os.environ.setdefault(name, str(2**32))
     # Spawned: a forked child would share the parent's threads and locks.
     pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
     try:
