@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from tests.encoders import reference
+from tests.encoders.filling import fill, fill_linear, fill_norm, pages
 from tests.encoders.reference import BAT_LAYER, NORM, TRANSFORMER_LAYER, Floats, Layer, drawn, made_up, shape_of, waves
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -39,14 +40,6 @@ OTHERWISE_IN_TRAINING = {"switch", "performer", "informer"}
 GARBAGE = {"noise": 1.0, "large": 1e6, "huge": 1e30, "infinite": math.inf, "not a number": math.nan}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(params=ENCODERS)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -59,14 +52,6 @@ def built(name: str, *, seed: int = 0, **options: Any) -> Encoder:
 
 def evaluating(name: str, **options: Any) -> Encoder:
     return built(name, **options).eval()
-
-
-def pages(*lengths: int, width: int = 16, seed: int = 1) -> tuple[Tensor, Tensor]:
-    """Vectors and mask of a batch of pages of these lengths; what stands at padding is noise too."""
-    generator = torch.Generator().manual_seed(seed)
-    vectors = torch.randn(len(lengths), max(lengths), width, generator=generator)
-    mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-    return vectors, mask
 
 
 def near(one: Tensor, other: Tensor, tolerance: float = 1e-5) -> None:
@@ -413,24 +398,6 @@ def test_an_option_that_an_encoder_does_not_have_is_named() -> None:
 
 
 # Equations ------------------------------------------------------------------------------------------------------------
-
-
-def fill(parameter: Tensor, *parts: Floats, dim: int = 0) -> None:
-    """Put NumPy arrays into a parameter, side by side."""
-    value = torch.from_numpy(np.concatenate(parts, axis=dim))
-    assert value.shape == parameter.shape
-    with torch.no_grad():
-        parameter.copy_(value)
-
-
-def fill_linear(linear: nn.Linear, weights: Sequence[Floats], biases: Sequence[Floats]) -> None:
-    fill(linear.weight, *(weight.T for weight in weights))
-    fill(linear.bias, *biases)
-
-
-def fill_norm(norm: Any, gain: Floats, bias: Floats) -> None:
-    fill(norm.weight, gain)
-    fill(norm.bias, bias)
 
 
 def bat_of(layers: Sequence[Layer], norm: Layer, **shape: Any) -> Bat:

@@ -15,17 +15,14 @@ from tests.contract.test_encoders import (
     MASK,
     SQUARE,
     TRANSFORMER_OUT,
-    fill,
-    fill_linear,
-    fill_norm,
     norms_and_biases_start_plain,
     numbered,
-    pages,
     run,
     starts_within,
     transformer_of,
 )
 from tests.encoders import reference
+from tests.encoders.filling import fill, fill_linear, fill_norm, pages
 from tests.encoders.reference import TRANSFORMER_LAYER, Floats, Layer, drawn
 from tests.encoders.reference_admin import Shortcuts, admin_page, admin_profile
 from torch import Tensor

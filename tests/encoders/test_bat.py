@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.contract.test_encoders import PARAMETERS, fill, fill_linear, fill_norm, pages
+from tests.contract.test_encoders import PARAMETERS
+from tests.encoders.filling import fill, fill_linear, fill_norm, pages
 from tests.encoders.reference import (
     BAT_LAYER,
     NORM,

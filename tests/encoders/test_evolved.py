@@ -9,17 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.contract.test_encoders import (
-    FEED_FORWARD,
-    SQUARE,
-    fill,
-    fill_linear,
-    fill_norm,
-    norms_and_biases_start_plain,
-    pages,
-    starts_within,
-)
+from tests.contract.test_encoders import FEED_FORWARD, SQUARE, norms_and_biases_start_plain, starts_within
 from tests.encoders import reference
+from tests.encoders.filling import fill, fill_linear, fill_norm, pages
 from tests.encoders.reference import NORM, Layer, drawn
 from tests.encoders.reference_evolved import evolved_drawn, evolved_page
 from torch.nn import functional as F

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from tests.encoders import reference, reference_informer
+from tests.encoders.filling import Largest, fill, pages
 from tests.encoders.reference import NORM, TRANSFORMER_LAYER, Floats, drawn, made_up, shape_of, waves
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from batag.encoders import build_encoder
 from batag.encoders.blocks import attend
@@ -47,44 +46,11 @@ OUT = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-class Largest(TorchDispatchMode):
-    """How many elements the largest tensor has that any operation gives."""
-
-    elements = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        for each in out if isinstance(out, tuple | list) else (out,):
-            if isinstance(each, Tensor):
-                self.elements = max(self.elements, each.numel())
-        return out
-
-
 def built(*, seed: int = 0, **options: Any) -> Informer:
     torch.manual_seed(seed)
     encoder = build_encoder("informer", **{"width": 16, "depth": 2, "heads": 4, "inner": 32} | options)
     assert isinstance(encoder, Informer)
     return encoder
-
-
-def pages(*lengths: int, width: int = 16) -> tuple[Tensor, Tensor]:
-    vectors = torch.randn(len(lengths), max(lengths), width, generator=torch.Generator().manual_seed(1))
-    return vectors, torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-
-
-def fill(parameter: Tensor, *parts: Floats) -> None:
-    value = torch.from_numpy(np.concatenate(parts))
-    assert value.shape == parameter.shape
-    with torch.no_grad():
-        parameter.copy_(value)
 
 
 def informer_of(layers: list[dict[str, Floats]], norm: dict[str, Floats], **options: Any) -> Informer:

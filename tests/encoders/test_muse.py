@@ -9,17 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.contract.test_encoders import (
-    INPUT,
-    fill,
-    fill_linear,
-    fill_norm,
-    norms_and_biases_start_plain,
-    pages,
-    run,
-    starts_within,
-)
+from tests.contract.test_encoders import INPUT, norms_and_biases_start_plain, run, starts_within
 from tests.encoders import reference
+from tests.encoders.filling import fill, fill_linear, fill_norm, pages
 from tests.encoders.reference import Layer
 from tests.encoders.reference_muse import muse_drawn, muse_made_up, muse_page
 from torch import Tensor

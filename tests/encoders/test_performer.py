@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from tests.encoders import reference, reference_performer
+from tests.encoders.filling import Largest, fill, pages
 from tests.encoders.reference import Floats, Layer, drawn
 from tests.encoders.reference_performer import PERFORMER_LAYER
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from batag.encoders import build_encoder
 from batag.encoders.performer import Performer, favor, orthogonal_features, relu_features, softmax_features
@@ -32,27 +31,6 @@ RELU = [[0.004974, 0.995026], [0.006942, 0.993058], [0.800080, 0.199920]]
 RELU_PROJECTED = [[0.252950, 0.747050], [0.256990, 0.743010], [1.110470, -0.110470]]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-class Largest(TorchDispatchMode):
-    """How many elements the largest tensor has that any operation gives."""
-
-    elements = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        for each in out if isinstance(out, tuple | list) else (out,):
-            if isinstance(each, Tensor):
-                self.elements = max(self.elements, each.numel())
-        return out
-
-
 def built(*, seed: int = 0, **options: Any) -> Performer:
     torch.manual_seed(seed)
     encoder = build_encoder("performer", **{"width": 16, "depth": 2, "heads": 4, "inner": 32} | options)
@@ -60,20 +38,8 @@ def built(*, seed: int = 0, **options: Any) -> Performer:
     return encoder
 
 
-def pages(*lengths: int, width: int = 16) -> tuple[Tensor, Tensor]:
-    vectors = torch.randn(len(lengths), max(lengths), width, generator=torch.Generator().manual_seed(1))
-    return vectors, torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-
-
 def sheet(values: list[list[float]]) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)[None, None]
-
-
-def fill(parameter: Tensor, *parts: Floats) -> None:
-    value = torch.from_numpy(np.concatenate(parts))
-    assert value.shape == parameter.shape
-    with torch.no_grad():
-        parameter.copy_(value)
 
 
 def performer_of(layers: list[dict[str, Floats]], **options: Any) -> Performer:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from tests.encoders import reference, reference_switch
+from tests.encoders.filling import fill, pages
 from tests.encoders.reference import Floats
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -24,14 +24,6 @@ LOGITS = [[2.0, 0], [1, 0], [0, 3], [1.5, 0], [0, 0.5], [0.2, 0]]
 GATES = [0.880797, 0.731059, 0.952574, 0.817574, 0.622459, 0.549834]
 KEPT_OUTPUTS = [0.880797, 1.462117, 5.715445, 3.270298, 6.224593, 0]
 IMBALANCE = 1.044915
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 class Said(nn.Module):
@@ -70,18 +62,6 @@ def built(*, seed: int = 0, **options: Any) -> Switch:
     encoder = build_encoder("switch", **{"width": 16, "depth": 2, "heads": 4, "inner": 32, "experts": 4} | options)
     assert isinstance(encoder, Switch)
     return encoder
-
-
-def pages(*lengths: int, width: int = 16) -> tuple[Tensor, Tensor]:
-    vectors = torch.randn(len(lengths), max(lengths), width, generator=torch.Generator().manual_seed(1))
-    return vectors, torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-
-
-def fill(parameter: Tensor, *parts: Floats) -> None:
-    value = torch.from_numpy(np.concatenate(parts))
-    assert value.shape == parameter.shape
-    with torch.no_grad():
-        parameter.copy_(value)
 
 
 def switch_of(layers: list[dict[str, Floats]], **options: Any) -> Switch:
