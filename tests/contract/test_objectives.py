@@ -265,6 +265,38 @@ def test_where_the_pull_of_contrast_changes_sign() -> None:
         assert slope(balance - 2e-4) < 0 < slope(balance + 2e-4)
 
 
+@pytest.mark.parametrize("gamma", [0, 1, 2])
+@pytest.mark.parametrize("family", ["CL", "CLA", "PBP", "PBPA"])
+@pytest.mark.parametrize("boost", [1, 8])
+def test_its_gradient_is_the_appendix_closed_form(family: str, gamma: int, boost: int) -> None:
+    """dL/dp_c = boost alpha [gamma (1-p)^(gamma-1) ln p - (1-p)^gamma / p] of the true class, for the other classes that count
+    dL/dp_j = beta [-gamma p^(gamma-1) ln(1-p) + p^gamma / (1-p)]; the chain rule through softmax makes them dL/dlogits."""
+    alpha, beta = class_weights("array" if family.endswith("A") else "ee", COUNTS[3])
+    for p, truth in zip(P, TRUTH, strict=True):
+        to_p = np.zeros(3)
+        to_p[truth] = gamma * (1 - p[truth]) ** (gamma - 1) * np.log(p[truth]) if gamma else 0.0
+        to_p[truth] = boost * alpha[truth].item() * (to_p[truth] - (1 - p[truth]) ** gamma / p[truth])
+        for other in range(3):
+            counts = other != truth and (family.startswith("CL") or other == p.argmax())
+            if counts:
+                pull = -gamma * p[other] ** (gamma - 1) * np.log(1 - p[other]) if gamma else 0.0
+                to_p[other] = beta[truth, other].item() * (pull + p[other] ** gamma / (1 - p[other]))
+        assert to_p[truth] < 0 <= np.delete(to_p, truth).min()
+        expected = p * to_p - p * (p @ to_p)
+        logits = torch.tensor(np.log(p)[None], requires_grad=True)
+        build_objective(f"{family}({gamma},{boost})", COUNTS[3])(logits, torch.tensor([truth])).backward()
+        assert logits.grad is not None
+        np.testing.assert_allclose(logits.grad[0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "by_classes"), [("CE", 0.5364793), ("CLA(1,1)", 7.612141), ("CLA(1,20)", 130.28700), ("PBP(1,8)", 52.137936)]
+)
+def test_the_published_codes_normaliser_is_ours_divided_by_the_classes(name: str, by_classes: float) -> None:
+    ours = number(build_objective(name, COUNTS[3])(torch.tensor(np.log(P)), torch.tensor(TRUTH)))
+    assert ours / 3 == pytest.approx(by_classes, rel=1e-6)
+
+
 def test_ce_is_cross_entropy() -> None:
     logits, targets = batch(7)
     expected = F.cross_entropy(logits, targets, ignore_index=-1)
