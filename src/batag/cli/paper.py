@@ -79,7 +79,11 @@ def paper(
     cells = list(definition.cells(corpus, seeds=seeds, epochs=epochs, more=set_ or []))
     store = Store(out)
     if not show:
-        _train(cells, store, jobs=jobs)
+        try:
+            _train(cells, store, jobs=jobs)
+        except KeyboardInterrupt:
+            console(error=True).print("stopped; the same command goes on from here", markup=False)
+            raise typer.Exit(130) from None
     result = Result.gather(definition, cells, store, stale=stale)
     command, long = _command(table, corpus, definition, epochs, seeds, jobs, rows, columns, set_, quick)
     stem = f"{corpus.name}-{table}"
