@@ -96,7 +96,7 @@ def gone_within(group: int, *, seconds: float) -> None:
 
 
 def numbers(out: Path) -> dict[str, Any]:
-    facts = json.loads((out / "x-encoders.json").read_text(encoding="utf-8"))
+    facts = json.loads((out / "x-encoders-part.json").read_text(encoding="utf-8"))
     for row in facts["cells"]:
         del row["seconds"]
     return dict(facts)
@@ -119,4 +119,4 @@ def test_a_killed_table_resumes_and_says_what_one_go_says(tmp_path: Path) -> Non
     subprocess.run(command(corpus, out), check=True, capture_output=True)
     assert {name: (out / "cells" / name).read_bytes() for name in kept} == kept
     assert numbers(out) == numbers(tmp_path / "whole")
-    assert not list((out / "runs").iterdir())
+    assert not [path for path in (out / "runs").iterdir() if path.is_dir()]

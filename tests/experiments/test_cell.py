@@ -17,7 +17,7 @@ from batag.experiments.cell import Cell, run_cell
 from batag.experiments.corpus import Corpus
 from batag.experiments.definition import PAPER_SETTINGS
 from batag.experiments.store import Store
-from batag.experiments.work import finish
+from batag.experiments.work import _finish_one, check_key, finish
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 
@@ -118,7 +118,7 @@ def test_finished_cells_are_kept_and_never_trained_again(corpus: Corpus, tmp_pat
     cells = [cell(corpus, "training.epochs=1", f"training.seed={seed}") for seed in (0, 1, 0)]
     done = list(finish(cells, store, jobs=2))
     assert len(done) == 2
-    assert not list((tmp_path / "runs").iterdir())
+    assert not [path for path in (tmp_path / "runs").iterdir() if path.is_dir()]
     times = {path: path.stat().st_mtime_ns for path in store.cells.iterdir()}
     assert len(times) == 2
     assert list(finish(cells, store, jobs=2)) == []
@@ -151,3 +151,55 @@ def test_a_damaged_cell_is_named(corpus: Corpus, tmp_path: Path) -> None:
     (store.cells / f"{one.key}.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match="damaged"):
         store.find(one)
+
+
+def test_test_pages_without_labels_are_named_before_anything_is_trained(corpus: Corpus, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text('{"id": "1", "title": "no tags"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match="no labelled page to score"):
+        run_cell(cell(replace(corpus, test=empty)), tmp_path / "run")
+    assert not (tmp_path / "run" / "last.safetensors").exists()
+
+
+def test_a_cell_is_not_stored_under_a_key_that_no_longer_fits(tmp_path: Path) -> None:
+    moving = corner_corpus(tmp_path / "corpus")
+    one = cell(moving, "training.epochs=1")
+    assert one.key
+    check_key(one)
+    moving.test.write_bytes(moving.dev.read_bytes())
+    with pytest.raises(InputError, match="have changed since the table was begun"):
+        _finish_one(one, Store(tmp_path))
+    assert not (tmp_path / "cells").exists()
+
+
+def test_a_cell_that_another_process_works_on_is_waited_for_and_not_trained_twice(
+    corpus: Corpus, result: dict[str, Any], tmp_path: Path
+) -> None:
+    store, one = Store(tmp_path), cell(corpus)
+    with store.at_work(one, wait=False) as alone:
+        assert alone
+        assert _finish_one(one, store) is None
+        store.put(one, result)
+    assert _finish_one(one, store, wait=True) == json.loads(json.dumps(result))
+
+
+def test_a_training_whose_pages_have_moved_begins_anew(corpus: Corpus, result: dict[str, Any], tmp_path: Path) -> None:
+    from batag.training.data import DataFiles
+
+    gone = corner_corpus(tmp_path / "gone")
+    Run.create(tmp_path / "run", cell(gone).recipe, DataFiles((gone.train,), (gone.dev,), gone.reading))
+    gone.train.unlink()
+    assert without_times(run_cell(cell(corpus), tmp_path / "run")) == without_times(result)
+
+
+def test_seconds_go_on_after_a_resume(corpus: Corpus, tmp_path: Path) -> None:
+    found = run_cell(cell(corpus), tmp_path / "run")
+    path = tmp_path / "run" / "metrics.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line, seconds in zip((line for line in lines if line["kind"] == "epoch"), (10.0, 20.0, 5.0), strict=True):
+        line["seconds"] = seconds
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    again = run_cell(cell(corpus), tmp_path / "run")
+    assert [line["seconds"] for line in again["epochs"]] == [10.0, 20.0, 25.0]
+    assert again["seconds"] == 25.0
+    assert without_times(again) == without_times(found)

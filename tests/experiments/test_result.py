@@ -54,7 +54,8 @@ def half() -> Result:
         ("CE", "Transformer"): [cell(right=0.5)],
         ("WCE", "BAT"): [cell(right=0.7, stale=True)],
     }
-    result.failed = {("WCE", "Admin"): "the loss of step 3 is nan"}
+    diverged = {key: value for key, value in cell(right=0.5).items() if key != "test"} | {"failed": "the loss of step 3 is nan"}
+    result.failed = {("WCE", "Admin"): [diverged], ("WCE", "BAT"): [diverged]}
     return result
 
 
@@ -66,8 +67,8 @@ def test_half_a_table_is_written_with_the_papers_numbers_beside(half: Result) ->
     assert "`batag paper encoders --epochs 50`" in text
     assert "1 of the cells were trained by earlier sources" in text
     assert "| CE | **89.0 ± 1.4** (paper 85.7) | 50.0 (1 seed) (paper 84.0) | - (paper 84.5) |" in text
-    assert "| WCE | 70.0 (1 seed) (paper 85.5) | - (paper 82.9) | failed (paper 84.5) |" in text
-    assert "- WCE, Admin: the loss of step 3 is nan" in text
+    assert "| WCE | 70.0 (1 of 2 failed) (paper 85.5) | - (paper 82.9) | failed (paper 84.5) |" in text
+    assert "- WCE, Admin, seed 0: the loss of step 3 is nan" in text
 
 
 def test_differences_are_the_base_minus_the_other_with_the_papers(half: Result) -> None:
@@ -103,7 +104,9 @@ def test_facts_hold_every_seed_and_difference(half: Result) -> None:
     facts = half.facts()
     assert facts["cells"][0]["end"]["macro_f1"] == [90.0, 88.0]
     assert facts["cells"][0]["paper"] == {"macro_f1": 85.7, "macro_f2": 85.7}
-    assert facts["failed"] == [{"row": "WCE", "column": "Admin", "why": "the loss of step 3 is nan"}]
+    assert facts["failed"][0] == {"row": "WCE", "column": "Admin", "seed": 0, "why": "the loss of step 3 is nan"}
+    assert (facts["epochs"], facts["seeds"], facts["dates"]) == ([4], [0, 1], ["2026-01-01"])
+    assert facts["versions"] == ["batag 0.1, torch 2"]
     said = {(tuple(each["base"]), tuple(each["other"])): each for each in facts["differences"]}
     assert len(said[("CE", "BAT"), ("CE", "Transformer")]["end_macro_f1"]) == 3
     assert "end_macro_f1" not in said[("CE", "BAT"), ("CE", "Admin")]
@@ -115,10 +118,29 @@ def test_amounts_stand_beside_the_truth() -> None:
     result.finished = {("CE", "BAT"): [one]}
     text = write_markdown(result, command="", paper_command="")
     true, said = one["test"]["end"]["true"], one["test"]["end"]["predicted"]
-    assert f"| truth |  | {true['goods']:,} | {true['brand']:,} |" in text
-    assert f"| CE | BAT | {said['goods']:,} | {said['brand']:,} |" in text
+    assert f"| truth |  | {true['goods']:,} | {true['brand']:,} |  |  |" in text
+    assert f"| CE | BAT | {said['goods']:,} | {said['brand']:,} | 7,156 | 3,887 |" in text
     assert "Macro F1 without none on test" in text
     assert "(paper 79.9)" in text
+
+
+def test_where_rows_are_compared_the_best_of_a_column_is_bold() -> None:
+    result = Result(TABLES["boost"])
+    result.finished = {("CLA(1,1)", "BAT"): [cell(right=0.8)], ("CLA(1,20)", "BAT"): [cell(right=0.6)]}
+    text = write_markdown(result, command="", paper_command="")
+    assert "| CLA(1,1) | **80.0** (paper 85.1) |" in text
+    assert "| CLA(1,20) | 60.0 (paper 85.7) |" in text
+
+
+def test_what_was_left_out_of_the_pages_is_said() -> None:
+    result = Result(TABLES["boost"])
+    one = cell(right=0.8) | {
+        "left_out": {"train": {"tags_lost": 3}, "dev": {}, "test": {"not_labelled": 7}},
+        "problems": {"no_text": 2},
+    }
+    result.finished = {("CLA(1,1)", "BAT"): [one]}
+    text = write_markdown(result, command="", paper_command="")
+    assert "Left out or not fitting: train: 3 tags lost; test: 7 not labelled; 2 no_text." in text
 
 
 def test_a_table_without_any_cell_says_so() -> None:

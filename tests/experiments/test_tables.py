@@ -22,7 +22,7 @@ CELLS = {
     "objectives": 16,
     "objectives-long": 16,
     "curves": 4,
-    "ablations": 24,
+    "ablations": 23,
 }
 
 
@@ -114,8 +114,30 @@ def test_some_rows_and_columns_can_be_had_alone() -> None:
         ("CE", "Transformer"),
         ("CLA(1,20)", "Transformer"),
     ]
-    with pytest.raises(UsageError, match="'bert' is not a column"):
+    with pytest.raises(UsageError, match="'BERT' is not a column"):
         find_table("encoders").only(None, "BERT")
+
+
+def test_a_name_said_twice_counts_once_and_no_name_is_a_mistake() -> None:
+    assert len(find_table("encoders").only("CE;ce;CE", None).rows) == 1
+    with pytest.raises(UsageError, match="'' is not a row"):
+        find_table("encoders").only("", None)
+
+
+@pytest.mark.parametrize(
+    ("table", "setting"),
+    [
+        ("encoders", "objective.name=CE"),
+        ("encoders", "encoder.name=bat"),
+        ("encoders", "training.seed=5"),
+        ("encoders", "training.epochs = 5"),
+        ("layers", "schedule.warmup=4000"),
+        ("encoders-ja", "schedule.warmup=4000"),
+    ],
+)
+def test_what_the_table_is_about_cannot_be_set_for_all(table: str, setting: str) -> None:
+    with pytest.raises(UsageError, match=f"the table {table} itself sets"):
+        list(find_table(table).cells(CORPUS, seeds=1, more=[setting]))
 
 
 def test_the_users_settings_have_the_last_word() -> None:
@@ -129,6 +151,7 @@ def test_every_table_has_a_quick_form(name: str) -> None:
     cells = list(small.cells(CORPUS, seeds=1))
     assert 2 <= len(cells) <= 6
     assert all(cell.recipe.encoder.width == 64 and cell.recipe.training.epochs == 4 for *_, cell in cells)
+    assert all(cell.recipe.schedule.warmup == "auto" for *_, cell in cells)
 
 
 def test_an_unknown_table_says_what_there_is() -> None:

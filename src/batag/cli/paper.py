@@ -11,7 +11,6 @@ from batag.cli import options
 
 if TYPE_CHECKING:
     from batag.experiments.corpus import Corpus
-    from batag.experiments.definition import Definition
     from batag.experiments.result import Result
     from batag.experiments.store import Store
 
@@ -57,6 +56,7 @@ def paper(
         pages = None if train is None else (train, options.of_input(format, columns_of_pages, language, encoding))
         theory.SHOWN[table](out, pages=pages, as_json=as_json)
         return
+    import json
     from dataclasses import replace
 
     from batag.cli.terminal import console, print_json
@@ -68,14 +68,16 @@ def paper(
     from batag.experiments.tables import find_table
     from batag.experiments.tables import quick as make_quick
     from batag.pages.file import open_output
+    from batag.training.recipe import parse_setting
 
     if stale and not show:
         raise UsageError("--stale goes with --show", todo="Leave it out: what is not finished is trained")
-    definition = find_table(table)
-    definition = make_quick(definition) if quick else definition
-    definition = definition.only(rows, columns)
+    whole = find_table(table)
+    definition = (make_quick(whole) if quick else whole).only(rows, columns)
+    for setting in set_ or []:
+        parse_setting(setting)
     corpus = _corpus(train, dev, test, name=name, out=out, quick=quick)
-    corpus = replace(corpus, reading=corpus.reading or options.of_input(format, columns_of_pages, language, encoding))
+    corpus = replace(corpus, reading=options.of_input(format, columns_of_pages, language, encoding))
     cells = list(definition.cells(corpus, seeds=seeds, epochs=epochs, more=set_ or []))
     store = Store(out)
     if not show:
@@ -85,16 +87,24 @@ def paper(
             console(error=True).print("stopped; the same command goes on from here", markup=False)
             raise typer.Exit(130) from None
     result = Result.gather(definition, cells, store, stale=stale)
-    command, long = _command(table, corpus, definition, epochs, seeds, jobs, rows, columns, set_, quick)
-    stem = f"{corpus.name}-{table}"
+    said = {"seeds": seeds, "jobs": jobs, "rows": rows, "columns": columns, "name": name, "format": format}
+    said |= {"fields": columns_of_pages, "language": language, "encoding": encoding}
+    own = [f"--set '{setting}'" for setting in set_ or []]
+    parts = [f"batag paper {table}", *_files(corpus, train), *_options(said), *own]
+    command = " ".join([*parts, *([f"--epochs {epochs}"] if epochs else []), *(["--quick"] if quick else [])])
+    stem = "-".join([corpus.name, table, *(["quick"] if quick else []), *(["part"] if rows or columns else [])])
     out.mkdir(parents=True, exist_ok=True)
-    texts = {".md": write_markdown(result, command=command, paper_command=long), ".json": _json(result)}
+    facts = result.facts() | {"command": command}
+    texts = {
+        ".md": write_markdown(result, command=command, paper_command=" ".join([*parts, f"--epochs {whole.epochs}"])),
+        ".json": json.dumps(facts, ensure_ascii=False, indent=1) + "\n",
+    }
     for suffix, text in texts.items():
         with open_output(out / f"{stem}{suffix}") as stream:
             stream.write(text.encode())
     draw_result(result, out / f"{stem}.png")
     if as_json:
-        print_json(result.facts())
+        print_json(facts)
         return
     _show(result)
     missing = result.wanted - result.done
@@ -102,23 +112,19 @@ def paper(
     console().print(f"{state}Written: {out / stem}.md, .json, .png", markup=False)
 
 
-def _json(result: Result) -> str:
-    import json
-
-    return json.dumps(result.facts(), ensure_ascii=False, indent=1) + "\n"
-
-
 def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: str | None, out: Path, quick: bool) -> Corpus:
     from batag.errors import InputError, UsageError
     from batag.experiments.corpus import Corpus, sample_corpus
 
     if train is None and dev is None and test is None:
-        return sample_corpus(out / "sample", pages=150 if quick else 600)
+        return sample_corpus(out, pages=150 if quick else 600)
     if train is None or dev is None or test is None:
         raise UsageError("--train, --dev and --test go together", todo="Name all three, or none for the sample catalogue")
     for path in (train, dev, test):
         if not path.is_file():
             raise InputError("is not a file", where=str(path), todo="Name a file of labelled pages")
+    if name is not None and (not name.strip() or "/" in name or "\\" in name):
+        raise UsageError(f"--name {name!r} cannot be part of a file's name", todo="Leave / out")
     return Corpus(name or train.resolve().parent.name or "corpus", train, dev, test)
 
 
@@ -171,28 +177,16 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
         )
 
 
-def _command(
-    table: str,
-    corpus: Corpus,
-    definition: Definition,
-    epochs: int | None,
-    seeds: int,
-    jobs: int,
-    rows: str | None,
-    columns: str | None,
-    set_: list[str] | None,
-    quick: bool,
-) -> tuple[str, str]:
-    """What to type for this table, and for the paper's number of epochs; files without their folders."""
-    parts = [f"batag paper {table}"]
-    if corpus.name != "sample":
-        parts += [f"--train {corpus.train.name} --dev {corpus.dev.name} --test {corpus.test.name}"]
-    own = [f"--{key} {value}" for key, value in (("seeds", seeds), ("jobs", jobs)) if value != 1]
-    own += [f'--{key} "{value}"' for key, value in (("rows", rows), ("columns", columns)) if value]
-    own += [f"--set '{setting}'" for setting in set_ or []]
-    short = [f"--epochs {epochs}"] if epochs else []
-    fast = ["--quick"] if quick else []
-    return " ".join([*parts, *short, *own, *fast]), " ".join([*parts, f"--epochs {definition.epochs}", *own])
+def _files(corpus: Corpus, train: Path | None) -> list[str]:
+    """The files as they are typed, without the folders of this machine."""
+    names = (("train", corpus.train), ("dev", corpus.dev), ("test", corpus.test))
+    return [] if train is None else [f"--{part} {path.name}" for part, path in names]
+
+
+def _options(said: dict[str, Any]) -> list[str]:
+    """Options as they were typed; what was not said is left out."""
+    given = {key: value for key, value in said.items() if value not in (None, 1)}
+    return [f'--{key} "{value}"' if isinstance(value, str) else f"--{key} {value}" for key, value in given.items()]
 
 
 def _show(result: Result) -> None:

@@ -32,22 +32,19 @@ def show_schedules(out: Path, *, pages: Pages | None, as_json: bool) -> None:
 
     from batag.cli.terminal import console, print_json
     from batag.experiments.figures import draw_schedules
-    from batag.training.schedule import VERSIONS, learning_rate
+    from batag.experiments.schedules import rates
 
-    at = (1, 1_000, 4_000, 10_000, 50_000)
-    rates = {
-        name: {step: learning_rate(step, alpha=version["alpha"], scale=version.get("scale", 1.0)) for step in at}
-        for name, version in VERSIONS.items()
-    }
+    at = [1, 1_000, 4_000, 10_000, 50_000]
+    found = rates(at)
     out.mkdir(parents=True, exist_ok=True)
     path = out / "schedules.png"
     draw_schedules(path)
     if as_json:
-        print_json({"rates": rates, "picture": str(path)})
+        print_json({"rates": {name: dict(zip(at, row, strict=True)) for name, row in found.items()}, "picture": str(path)})
         return
     table = Table("learning rate at step", *(f"{step:,}" for step in at))
-    for name, row in rates.items():
-        table.add_row(name, *(f"{rate:.6e}" for rate in row.values()))
+    for name, row in found.items():
+        table.add_row(name, *(f"{rate:.6e}" for rate in row))
     console().print(table)
     console().print(f"drawn in {path}", markup=False)
 

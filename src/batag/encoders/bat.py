@@ -1,4 +1,4 @@
-"""BAT (section 3 of the paper, figure 1): attention and feed-forward tournament sublayers.
+"""BAT (section 3 of the paper, figure 3): attention and feed-forward tournament sublayers.
 
 Shapes: B pages, L tokens, D width, F inner width.
 """

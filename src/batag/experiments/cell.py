@@ -6,8 +6,8 @@ import hashlib
 import json
 import platform
 import shutil
-import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -21,19 +21,20 @@ from batag.encoders import build_encoder
 from batag.encoders.prediction import predict_labels
 from batag.errors import InputError
 from batag.evaluation.tokens import TokenScores
-from batag.experiments.corpus import Corpus
+from batag.experiments.corpus import PARTS, Corpus
 from batag.experiments.sources import sources_digest
 from batag.objectives import build_objective
 from batag.pages.formats import read_pages
+from batag.pages.problems import Problems
 from batag.training.checkpoint import load_weights_file
-from batag.training.data import DataFiles
+from batag.training.data import DataFiles, digest
 from batag.training.examples import Example, label_words, make_examples
+from batag.training.guard import repeatable
 from batag.training.loop import other_weights
 from batag.training.recipe import Recipe
-from batag.training.run import BEST, LAST, RECIPE, Run
+from batag.training.run import BEST, RECIPE, Run
 
 FORMAT = 1
-_WITHOUT_EFFECT = ("checkpoint_steps", "threads")
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,12 @@ class Cell:
     def what(self) -> str:
         """The hash of recipe and corpus."""
         recipe = self.recipe.model_dump()
-        for key in _WITHOUT_EFFECT:
-            del recipe["training"][key]
+        del recipe["training"]["checkpoint_steps"]
+        if recipe["training"]["threads"] == 1:
+            del recipe["training"]["threads"]
         said = {"format": FORMAT, "recipe": recipe, "corpus": self.corpus.facts}
+        if self.recipe.pages.dictionary:
+            said["dictionary"] = digest(Path(self.recipe.pages.dictionary))
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     @cached_property
@@ -68,12 +72,7 @@ class Cell:
 
 def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
     """Train (or go on with the training left in `folder`), score test, and say all that the tables need."""
-    if (folder / RECIPE).exists():
-        run = Run.open(folder)
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
-        run = Run.create(folder, cell.recipe, DataFiles((cell.corpus.train,), (cell.corpus.dev,), cell.corpus.reading))
-    began = time.monotonic()
+    run = _begun(cell, folder)
     facts = {
         "key": cell.key,
         "format": FORMAT,
@@ -82,72 +81,84 @@ def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
         "versions": {"batag": version("batag"), "torch": torch.__version__, "python": platform.python_version()},
         "date": datetime.now(UTC).date().isoformat(),
     }
-    run.prepare(device="cpu")
+    problems = Problems()
+    run.prepare(device="cpu", problems=problems)
     assert run.data is not None
     assert run.learner is not None
+    test, test_facts = _test_examples(run, cell.corpus, problems)
     try:
         for _ in run.train():
             pass
     except InputError as error:
         if "no weight was touched" not in str(error):
             raise
-        return facts | {"failed": error.what, "epochs": _epochs(run), "seconds": round(time.monotonic() - began, 1)}
-    test = _test_examples(run, cell.corpus)
+        return facts | {"failed": error.what, "epochs": _epochs(run)}
+    weights, best = load_weights_file(folder / BEST)
     scores = {}
-    for moment, weights, epoch in (
-        ("end", run.learner.weights(), run.learner.epochs),
-        ("best", *_best(folder / BEST)),
-    ):
-        with other_weights(run.learner.model, weights):
-            scores[moment] = {"epoch": epoch} | _score(run, test)
+    with repeatable(cell.recipe.training.threads, strict=True):
+        for moment, chosen, epoch in (
+            ("end", run.learner.weights(), run.learner.epochs),
+            ("best", weights, int(best["epoch"])),
+        ):
+            with other_weights(run.learner.model, chosen):
+                scores[moment] = {"epoch": epoch} | _score(run, test)
+    epochs = _epochs(run)
     return facts | {
         "parameters": sum(parameter.numel() for parameter in run.learner.model.parameters()),
         "pages": {part: run.data.facts[part]["pages"] for part in ("train", "dev")} | {"test": len(test)},
+        "left_out": {
+            part: _left_out(found) for part, found in (run.data.facts | {"test": test_facts}).items() if part in PARTS
+        },
+        "problems": dict(problems.counts),
         "classes": TokenScores(run.data.scheme).classes,
         "counts": run.data.counts,
-        "seconds": round(time.monotonic() - began, 1),
-        "epochs": _epochs(run),
+        "seconds": epochs[-1]["seconds"],
+        "epochs": epochs,
         "test": scores,
     }
 
 
-def forget_run(folder: Path) -> None:
-    """Remove the training of a finished cell; its weights are the largest part of it."""
-    for name in (LAST, BEST):
-        (folder / name).unlink(missing_ok=True)
+def _begun(cell: Cell, folder: Path) -> Run:
+    """The training that was left in a folder, or a new one if there is none that can be gone on with."""
+    if (folder / RECIPE).exists():
+        with suppress(InputError):  # files of pages that have moved, say
+            return Run.open(folder)
     shutil.rmtree(folder, ignore_errors=True)
+    return Run.create(folder, cell.recipe, DataFiles((cell.corpus.train,), (cell.corpus.dev,), cell.corpus.reading))
 
 
-def _best(path: Path) -> tuple[Any, int]:
-    weights, facts = load_weights_file(path)
-    return weights, int(facts["epoch"])
+def _left_out(found: dict[str, Any]) -> dict[str, int]:
+    return {key: found[key] for key in ("not_labelled", "tags_misaligned", "tags_lost") if found[key]}
 
 
 def _epochs(run: Run) -> list[dict[str, Any]]:
+    """What each epoch came to; seconds are all that training took, also before it was resumed."""
     kept = ("epoch", "step", "loss", "macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none")
-    return [
-        {key: _short(line[key]) for key in kept}
-        | {"seconds": line["seconds"], "true": line["true"], "predicted": line["predicted"]}
-        for line in run.metrics.lines()
-        if line["kind"] == "epoch"
-    ]
+    epochs: list[dict[str, Any]] = []
+    before, last = 0.0, 0.0
+    for line in run.metrics.lines():
+        if line["kind"] == "epoch":
+            if line["seconds"] < last:  # resumed: the clock began anew
+                before += last
+            last = line["seconds"]
+            numbers = {key: round(line[key], 6) if isinstance(line[key], float) else line[key] for key in kept}
+            epochs.append(numbers | {"seconds": round(before + last, 1), "true": line["true"], "predicted": line["predicted"]})
+    return epochs
 
 
-def _short(value: float) -> float:
-    return round(value, 6) if isinstance(value, float) else value
-
-
-def _test_examples(run: Run, corpus: Corpus) -> dict[str, list[Example]]:
-    """The examples of each test page; a long page has several."""
+def _test_examples(run: Run, corpus: Corpus, problems: Problems) -> tuple[dict[str, list[Example]], dict[str, Any]]:
+    """The examples of each test page (a long page has several), and what is in them."""
     assert run.data is not None
-    found = label_words(read_pages(corpus.test, **corpus.reading), run.data.segmentation)
+    found = label_words(read_pages(corpus.test, **corpus.reading, problems=problems), run.data.segmentation)
+    if not any(words for _, words, _ in found.pages):
+        raise InputError("no labelled page to score", where=str(corpus.test), todo="Name labelled pages with --test")
     chosen = run.recipe.training
     pages: dict[str, list[Example]] = {}
     for number, (_, words, of_fields) in enumerate(found.pages):
         found.pages[number] = (str(number), words, of_fields)  # ids of pages need not be unique
     for example in make_examples(found, run.data.scheme, window=chosen.window, overlap=chosen.overlap):
         pages.setdefault(example.page, []).append(example)
-    return pages
+    return pages, found.facts()
 
 
 def _score(run: Run, test: dict[str, list[Example]]) -> dict[str, Any]:

@@ -33,7 +33,8 @@ class Corpus:
 
 
 def sample_corpus(folder: Path, *, pages: int) -> Corpus:
-    """The embedded catalogue in three languages, written to a folder."""
+    """The embedded catalogue in three languages, written below a folder."""
+    folder = folder / f"sample-{pages}"
     files = {part: folder / f"{part}.jsonl" for part in PARTS}
     folder.mkdir(parents=True, exist_ok=True)
     for part, path in files.items():

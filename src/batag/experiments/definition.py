@@ -33,7 +33,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Definition:
-    """Rows times columns; `base` is the row or column that the others are compared with, at equal of the other."""
+    """Rows times columns (but `empty` places); `base` is the row or column that the others are compared with.
+
+    `amounts` asks for predicted amounts, with the paper's own for a row, if it has any.
+    """
 
     name: str
     title: str
@@ -45,7 +48,8 @@ class Definition:
     settings: tuple[str, ...] = ()
     special: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     published: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
-    amounts: bool = False
+    empty: frozenset[tuple[str, str]] = frozenset()
+    amounts: Mapping[str, Mapping[str, int]] | None = None
     curves: bool = False
     without_none: bool = False
 
@@ -55,10 +59,14 @@ class Definition:
 
     def recipe(self, row: Choice, column: Choice, *, seed: int, epochs: int, more: Sequence[str] = ()) -> Recipe:
         """The recipe of a cell; `more` are the user's settings, which have the last word."""
-        own = self.special.get((row.name, column.name), ())
+        own = (*row.settings, *column.settings, *self.special.get((row.name, column.name), ()))
         run = (f"training.seed={seed}", f"training.epochs={epochs}")
-        settings = (*PAPER_SETTINGS, *self.settings, *row.settings, *column.settings, *own, *run, *more)
-        return read_recipe(None, settings=settings)
+        for setting in more:
+            key = _key(setting)
+            if key in map(_key, (*own, *run, *self.settings)):
+                todo = "Leave it out, or take --rows, --columns, --seeds and --epochs"
+                raise UsageError(f"--set {setting}: the table {self.name} itself sets {key}", todo=todo)
+        return read_recipe(None, settings=(*PAPER_SETTINGS, *self.settings, *own, *run, *more))
 
     def cells(
         self, corpus: Corpus, *, seeds: int, epochs: int | None = None, more: Sequence[str] = ()
@@ -67,6 +75,8 @@ class Definition:
         for seed in range(seeds):
             for row in self.rows:
                 for column in self.columns:
+                    if (row.name, column.name) in self.empty:
+                        continue
                     recipe = self.recipe(row, column, seed=seed, epochs=epochs or self.epochs, more=more)
                     yield row.name, column.name, seed, Cell(recipe, corpus)
 
@@ -78,10 +88,14 @@ class Definition:
 def _some(choices: tuple[Choice, ...], wanted: str | None, what: str) -> tuple[Choice, ...]:
     if wanted is None:
         return choices
-    names = [name.strip().lower() for name in wanted.split(";") if name.strip()]
+    names = [name.strip() for name in wanted.split(";")]
     known = {choice.name.lower(): choice for choice in choices}
     for name in names:
-        if name not in known:
+        if name.lower() not in known:
             there = "; ".join(choice.name for choice in choices)
             raise UsageError(f"{name!r} is not a {what} of this table", todo=f"There are {there}")
-    return tuple(known[name] for name in names)
+    return tuple(dict.fromkeys(known[name.lower()] for name in names))
+
+
+def _key(setting: str) -> str:
+    return setting.partition("=")[0].strip()

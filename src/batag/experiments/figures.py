@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from batag.experiments.result import METRICS, MOMENTS, Result
+from batag.experiments.schedules import rates
 from batag.labels.picture import picture
 from batag.labels.scheme import NONE
-from batag.training.schedule import VERSIONS, learning_rate
+from batag.training.schedule import VERSIONS
 
 
 def draw_result(result: Result, path: Path) -> None:
@@ -45,7 +46,7 @@ def _bars(result: Result, path: Path) -> None:
 
 
 def _curves(result: Result, path: Path) -> None:
-    """F1 and F2 over epochs on dev, and the amounts of each class with the true line (the paper's figures 2 to 6)."""
+    """F1 and F2 over epochs on dev, and the amounts of each class with the true line (the paper's figures 1, 2 and 4 to 6)."""
     lines: dict[str, list[dict[str, Any]]] = {row: found[0]["epochs"] for (row, _), found in result.finished.items()}
     true = next(iter(lines.values()))[-1]["true"]
     classes = [name for name in true if name != NONE]
@@ -70,20 +71,18 @@ def _curves(result: Result, path: Path) -> None:
         figure.suptitle(result.definition.title)
 
 
-def draw_schedules(path: Path, *, width: int = 128, warmup: int = 4000, steps: int = 50_000) -> None:
-    """The rate of every version over the steps."""
+def draw_schedules(path: Path, *, steps: int = 50_000) -> None:
+    """The rate of every schedule over the steps, and beside v1."""
     at = [1, *range(100, steps + 1, 100)]
-    with picture(path, width=11, height=4.2) as figure:
+    found = rates(at)
+    with picture(path, width=13, height=5) as figure:
         left, right = figure.subplots(1, 2)
-        base = [learning_rate(step, width=width, warmup=warmup) for step in at]
-        printed = {"v3, beta as printed": {"alpha": 6 / 13, "beta": -1 / 22}}
-        for name, version in {**VERSIONS, **printed}.items():
-            rates = [learning_rate(step, width=width, warmup=warmup, **version) for step in at]
-            style = ":" if name in printed else "-"
-            left.plot(at, rates, style, label=name)
-            right.plot(at, [rate / first for rate, first in zip(rates, base, strict=True)], style, label=name)
-        left.set_title(f"learning rate (width {width}, warm-up {warmup:,})", fontsize=10)
+        for name, values in found.items():
+            style = "-" if name in VERSIONS else ":"
+            left.plot(at, values, style, label=name)
+            right.plot(at, [value / base for value, base in zip(values, found["v1"], strict=True)], style, label=name)
+        left.set_title("learning rate (width 128, warm-up 4,000 or as the appendix says)", fontsize=10)
         right.set_title("beside v1", fontsize=10)
         for axes in (left, right):
             axes.set_xlabel("step")
-            axes.legend(fontsize=8)
+            axes.legend(fontsize=7)

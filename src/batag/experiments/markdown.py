@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from batag.experiments.corpus import PARTS
 from batag.experiments.definition import Definition
 from batag.experiments.result import METRICS, MOMENTS, Result, spread
+from batag.labels.scheme import NONE
 
 
 def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
@@ -20,7 +22,8 @@ def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
     parts.append(f"## {base} minus the others")
     parts.append(
         "Points, with the middle 95 % of a paired bootstrap over test pages (2,000 resamplings, seeds together); "
-        "in brackets the paper's own difference. No interval, no judgement: seeds spread too, see above."
+        "in brackets the paper's own difference. The interval is about the choice of test pages alone: a difference that is "
+        "within the spread of seeds proves nothing."
     )
     for moment, when in MOMENTS.items():
         for metric in result.metrics:
@@ -28,37 +31,46 @@ def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
             if table:
                 parts += [f"### {_head(metric)}, {when}", table]
     if definition.compares_columns and (table := _sooner(result)):
-        parts += [f"## When {base} reached the others' best macro F2 on dev", table]
-    if definition.amounts:
+        parts.append(f"## When {base} reached the others' best macro F2 on dev")
+        parts.append("Seconds were taken on a machine that did other work as well, not side by side: compare epochs rather.")
+        parts.append(table)
+    if definition.amounts is not None:
         parts += ["## Tokens predicted on test, after the last epoch", _amounts(result)]
     if result.failed:
-        lines = [f"- {row}, {column}: {why}" for (row, column), why in result.failed.items()]
+        lines = [
+            f"- {row}, {column}, seed {each['recipe']['training']['seed']}: {each['failed']}"
+            for (row, column), found in result.failed.items()
+            for each in found
+        ]
         parts += ["## Failed", "\n".join(lines)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _conditions(result: Result, command: str, paper_command: str) -> str:
-    cells = [each for found in result.finished.values() for each in found]
-    if not cells:
+    facts = result.conditions()
+    if not facts:
         return f"Nothing finished yet (0 of {result.wanted} cells). Command: `{command}`"
-    epochs = sorted({each["recipe"]["training"]["epochs"] for each in cells})
-    seeds = sorted({each["recipe"]["training"]["seed"] for each in cells})
-    dates = sorted({each["date"] for each in cells})
-    versions = sorted({f"batag {each['versions']['batag']}, torch {each['versions']['torch']}" for each in cells})
-    first = cells[0]
-    pages, counts = first["pages"], " : ".join(f"{count:,}" for count in first["counts"])
-    stale = sum(1 for each in cells if each.get("stale"))
+    pages = " / ".join(f"{facts['pages'].get(part, 0):,}" for part in PARTS)
+    counts = " : ".join(f"{count:,}" for count in facts["training_tokens"])
     lines = [
-        f"{' and '.join(map(str, epochs))} epochs, seeds {', '.join(map(str, seeds))}; {result.done} of {result.wanted} cells "
-        f"finished, {sum(each['seconds'] for each in cells) / 3600:.1f} hours of one core.",
-        f"Corpus {first['corpus']['name']}: {pages['train']:,} / {pages['dev']:,} / {pages['test']:,} pages, "
-        f"training tokens {counts} ({', '.join(first['classes'])}).",
-        f"{'; '.join(versions)}; {' to '.join(dict.fromkeys((dates[0], dates[-1])))}; CPU, one thread a cell.",
+        f"{' and '.join(map(str, facts['epochs']))} epochs, seeds {', '.join(map(str, facts['seeds']))}; {result.done} of "
+        f"{result.wanted} cells finished, {facts['seconds'] / 3600:.1f} hours of one shared core.",
+        f"Corpus {facts['corpus']['name']}: {pages} pages, training tokens {counts} ({', '.join(facts['classes'])}).",
+        f"{'; '.join(facts['versions'])}; {' to '.join(dict.fromkeys((facts['dates'][0], facts['dates'][-1])))}; CPU, one "
+        "process a cell.",
         f"Command: `{command}`",
         f"The paper's length: `{paper_command}`",
     ]
-    if stale:
-        lines.insert(1, f"{stale} of the cells were trained by earlier sources.")
+    if facts["stale"]:
+        lines.insert(1, f"{facts['stale']} of the cells were trained by earlier sources.")
+    said = [
+        f"{part}: {number:,} {what.replace('_', ' ')}"
+        for part, left in facts["left_out"].items()
+        for what, number in left.items()
+    ]
+    said += [f"{number:,} {kind}" for kind, number in facts["problems"].items()]
+    if said:
+        lines.insert(2, f"Left out or not fitting: {'; '.join(said)}.")
     return "\n\n".join(lines)
 
 
@@ -67,21 +79,33 @@ def _scores(result: Result, metric: str, moment: str) -> str:
     heads = ["", *(column.name for column in definition.columns)]
     seeds = max((len(found) for found in result.finished.values()), default=0)
     lines = []
+    best = _best(result, metric, moment)
     for row in definition.rows:
-        means = {column.name: result.mean(row.name, column.name, metric=metric, moment=moment) for column in definition.columns}
-        known = [value for value in means.values() if value is not None]
         cells = [row.name]
-        for name, mean in means.items():
-            values = result.values(row.name, name, metric=metric, moment=moment)
-            text = spread(values) if values else "failed" if (row.name, name) in result.failed else "-"
-            if mean is not None and len(known) > 1 and mean == max(known):
+        for column in definition.columns:
+            place = row.name, column.name
+            values, failed = result.values(*place, metric=metric, moment=moment), len(result.failed.get(place, []))
+            text = spread(values) if values else "failed" if failed else "-"
+            if place in best:
                 text = f"**{text}**"
-            if 0 < len(values) < seeds:
+            if failed and values:
+                text += f" ({failed} of {failed + len(values)} failed)"
+            elif 0 < len(values) < seeds:
                 text += f" ({len(values)} seed{'s' if len(values) > 1 else ''})"
-            paper = result.published((row.name, name), metric)
+            paper = result.published(place, metric)
             cells.append(text if paper is None else f"{text} (paper {paper})")
         lines.append(cells)
     return _table(heads, lines)
+
+
+def _best(result: Result, metric: str, moment: str) -> set[tuple[str, str]]:
+    """The best of each row, or of each column where rows are compared; the only one is not the best of anything."""
+    lines: dict[str, dict[tuple[str, str], float]] = {}
+    for place in result.finished:
+        mean = result.mean(*place, metric=metric, moment=moment)
+        if mean is not None:
+            lines.setdefault(place[0 if result.definition.compares_columns else 1], {})[place] = mean
+    return {place for line in lines.values() if len(line) > 1 for place, mean in line.items() if mean == max(line.values())}
 
 
 def _differences(result: Result, metric: str, moment: str) -> str:
@@ -102,7 +126,6 @@ def _differences(result: Result, metric: str, moment: str) -> str:
 
 
 def _sooner(result: Result) -> str:
-    """Seconds of one table were measured side by side on a shared machine: compare them roughly."""
     found = {other: result.sooner(base, other) for other, base in result.pairs()}
     columns = [column.name for column in result.definition.columns if column.name != result.definition.base]
     rows = [row.name for row in result.definition.rows]
@@ -112,16 +135,20 @@ def _sooner(result: Result) -> str:
 
 
 def _amounts(result: Result) -> str:
+    """Ours beside the truth, and the paper's own, which is of another test set."""
+    said = result.definition.amounts or {}
+    theirs = list(next(iter(said.values()), {}))
     lines: list[list[str]] = []
     classes: Sequence[str] = ()
     for (row, column), found in result.finished.items():
-        classes = [name for name in found[0]["classes"] if name != "none"]
+        classes = [name for name in found[0]["classes"] if name != NONE]
         if not lines:
             true = found[0]["test"]["end"]["true"]
-            lines.append(["truth", "", *(f"{true[name]:,}" for name in classes)])
+            lines.append(["truth", "", *(f"{true[name]:,}" for name in classes), *("" for _ in theirs)])
         amounts = [sum(each["test"]["end"]["predicted"][name] for each in found) / len(found) for name in classes]
-        lines.append([row, column, *(f"{amount:,.0f}" for amount in amounts)])
-    return _table(["", "", *classes], lines)
+        paper = [f"{said.get(row, {}).get(name, 0):,}" for name in theirs]
+        lines.append([row, column, *(f"{amount:,.0f}" for amount in amounts), *paper])
+    return _table(["", "", *classes, *(f"paper, {name}" for name in theirs)], lines)
 
 
 def _table(heads: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:

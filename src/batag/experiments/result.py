@@ -29,7 +29,7 @@ class Result:
 
     definition: Definition
     finished: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
-    failed: dict[tuple[str, str], str] = field(default_factory=dict)
+    failed: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     done: int = 0
     wanted: int = 0
 
@@ -45,10 +45,7 @@ class Result:
             if found is None:
                 continue
             result.done += 1
-            if "failed" in found:
-                result.failed[row, column] = found["failed"]
-            else:
-                result.finished.setdefault((row, column), []).append(found)
+            (result.failed if "failed" in found else result.finished).setdefault((row, column), []).append(found)
         return result
 
     @property
@@ -82,7 +79,10 @@ class Result:
     def sooner(self, base: tuple[str, str], other: tuple[str, str]) -> str:
         """When the base first reached the other's best macro F2 on dev: epochs and seconds of both, seed by seed."""
         said = []
-        for one, two in zip(self.finished.get(base, []), self.finished.get(other, []), strict=False):
+        others = {_seed(each): each for each in self.finished.get(other, [])}
+        for one in self.finished.get(base, []):
+            if (two := others.get(_seed(one))) is None:
+                continue
             best = max(two["epochs"], key=lambda line: line["macro_f2"])
             reached = next((line for line in one["epochs"] if line["macro_f2"] >= best["macro_f2"]), None)
             when = "never" if reached is None else f"epoch {reached['epoch']}, {reached['seconds']:.0f} s"
@@ -120,11 +120,37 @@ class Result:
         return {
             "table": self.definition.name,
             "paper": self.definition.paper,
+            **self.conditions(),
             "cells_done": self.done,
             "cells_wanted": self.wanted,
             "cells": rows,
-            "failed": [{"row": row, "column": column, "why": why} for (row, column), why in self.failed.items()],
+            "failed": [
+                {"row": row, "column": column, "seed": _seed(each), "why": each["failed"]}
+                for (row, column), found in self.failed.items()
+                for each in found
+            ],
             "differences": [self._difference_facts(other, base) for other, base in self.pairs()],
+        }
+
+    def conditions(self) -> dict[str, Any]:
+        """What all numbers of the table rest on."""
+        cells = [each for found in (*self.finished.values(), *self.failed.values()) for each in found]
+        if not cells:
+            return {}
+        scored = next(iter(self.finished.values()), cells)[0]
+        return {
+            "corpus": scored["corpus"],
+            "pages": scored.get("pages", {}),
+            "classes": scored.get("classes", []),
+            "training_tokens": scored.get("counts", []),
+            "left_out": scored.get("left_out", {}),
+            "problems": scored.get("problems", {}),
+            "epochs": sorted({each["recipe"]["training"]["epochs"] for each in cells}),
+            "seeds": sorted({_seed(each) for each in cells}),
+            "versions": sorted({f"batag {each['versions']['batag']}, torch {each['versions']['torch']}" for each in cells}),
+            "dates": sorted({each["date"] for each in cells}),
+            "seconds": round(sum(each["epochs"][-1]["seconds"] for each in cells if each["epochs"])),
+            "stale": sum(1 for each in cells if each.get("stale")),
         }
 
     def _difference_facts(self, other: tuple[str, str], base: tuple[str, str]) -> dict[str, Any]:
@@ -136,6 +162,10 @@ class Result:
                     values = [round(each, 3) for each in (difference.points, difference.low, difference.high)]
                     found[f"{moment}_{metric}"] = values
         return found
+
+
+def _seed(cell: dict[str, Any]) -> int:
+    return int(cell["recipe"]["training"]["seed"])
 
 
 def spread(values: Sequence[float]) -> str:

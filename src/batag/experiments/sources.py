@@ -25,6 +25,11 @@ def sources_digest(modules: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(f"{name} {found[name]}" for name in sorted(found)).encode()).hexdigest()
 
 
+def forget_read_sources() -> None:
+    """Read them again when next asked."""
+    _read.cache_clear()
+
+
 @cache
 def _read(name: str) -> tuple[str, tuple[str, ...]]:
     """The hash of one module's code, and what it may import."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,13 +33,37 @@ class Store:
         path = self.cells / f"{cell.key}.json"
         if path.exists():
             return _read(path)
-        others = sorted(self.cells.glob(f"{cell.what}-*.json"), key=lambda each: each.stat().st_mtime) if stale else []
-        return _read(others[-1]) | {"stale": True} if others else None
+        others = [_read(each) for each in self.cells.glob(f"{cell.what}-*.json")] if stale else []
+        return max(others, key=lambda each: str(each.get("date"))) | {"stale": True} if others else None
+
+    @contextmanager
+    def at_work(self, cell: Cell, *, wait: bool) -> Iterator[bool]:
+        """Whether this process alone may work on a cell now; `wait` until it may."""
+        (self.folder / "runs").mkdir(parents=True, exist_ok=True)
+        with open(self.folder / "runs" / f"{cell.key}.lock", "wb") as lock:
+            yield take_lock(lock.fileno(), wait=wait)
 
     def put(self, cell: Cell, result: dict[str, Any]) -> None:
         self.cells.mkdir(parents=True, exist_ok=True)
         with open_output(self.cells / f"{cell.key}.json") as stream:
             stream.write(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+
+    def forget_run(self, cell: Cell) -> None:
+        """Remove the training of a finished cell; its weights are the largest part of it."""
+        shutil.rmtree(self.run_folder(cell), ignore_errors=True)
+
+
+def take_lock(file: int, *, wait: bool) -> bool:
+    """Whether an open file could be locked; the lock goes with the process, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -19,25 +19,31 @@ _REACH = 12.0
 _FAR = -40.0
 
 
-def best_probabilities(name: str, counts: Sequence[int], label: int, truth: Tensor) -> Tensor:
-    """The p of class `label` (against none alone) that makes the expected loss smallest, for each true probability."""
+def losses(name: str, counts: Sequence[int], label: int) -> tuple[Tensor, Tensor, Tensor]:
+    """p of class `label` (against none alone), and what a token of that class and one of none cost at that p."""
     objective = build_objective(name, counts)
     logit = torch.linspace(-_REACH, _REACH, _STEPS, dtype=torch.float64)
     logits = torch.full((_STEPS, len(counts)), _FAR, dtype=torch.float64)
     logits[:, 0], logits[:, label] = 0.0, logit
     logp = torch.log_softmax(logits, dim=-1)
     of_label, of_none = (objective.of_tokens(logp, torch.full((_STEPS,), each)) for each in (label, 0))
-    expected = truth[:, None] * of_label + (1 - truth[:, None]) * of_none
-    return torch.sigmoid(logit)[expected.argmin(1)]
+    return torch.sigmoid(logit), of_label, of_none
+
+
+def best_probabilities(name: str, counts: Sequence[int], label: int, truth: Tensor) -> Tensor:
+    """The p that makes the expected loss smallest, for each true probability."""
+    p, of_label, of_none = losses(name, counts, label)
+    return p[(truth[:, None] * of_label + (1 - truth[:, None]) * of_none).argmin(1)]
 
 
 def switching_point(name: str, counts: Sequence[int], label: int) -> float:
     """The true probability from which on the class is said rather than none."""
+    p, of_label, of_none = losses(name, counts, label)
     low, high = 0.0, 1.0
     for _ in range(30):  # the best p never falls as the truth rises
-        middle = (low + high) / 2
-        if best_probabilities(name, counts, label, torch.tensor([middle], dtype=torch.float64)).item() > 0.5:
-            high = middle
+        truth = (low + high) / 2
+        if p[(truth * of_label + (1 - truth) * of_none).argmin()] > 0.5:
+            high = truth
         else:
-            low = middle
+            low = truth
     return (low + high) / 2

@@ -8,11 +8,14 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.synchronize import Event
 from typing import Any
 
-from batag.errors import BatagError
-from batag.experiments.cell import Cell, forget_run, run_cell
+from batag.errors import BatagError, InputError
+from batag.experiments.cell import Cell, run_cell
+from batag.experiments.corpus import Corpus
+from batag.experiments.sources import forget_read_sources
 from batag.experiments.store import Store
 
 
@@ -30,26 +33,55 @@ def finish(cells: Sequence[Cell], store: Store, *, jobs: int) -> Iterator[tuple[
     stop = context.Event()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent, initargs=(stop, os.getpid()))
     try:
-        waiting: dict[Future[dict[str, Any]], Cell] = {pool.submit(_finish_one, cell, store): cell for cell in missing}
+        waiting: dict[Future[dict[str, Any] | None], Cell] = {pool.submit(_finish_one, c, store): c for c in missing}
         while waiting:
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
                 cell = waiting.pop(future)
-                try:
-                    yield cell, future.result()
-                except BatagError as error:
-                    yield cell, error
+                found = _outcome(future)
+                if found is None:  # another process is at it: at the end, wait for what it finds
+                    waiting[pool.submit(_finish_one, cell, store, wait=True)] = cell
+                else:
+                    yield cell, found
     finally:
         stop.set()
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _finish_one(cell: Cell, store: Store) -> dict[str, Any]:
-    folder = store.run_folder(cell)
-    result = run_cell(cell, folder)
-    store.put(cell, result)
-    forget_run(folder)
+def _outcome(future: Future[dict[str, Any] | None]) -> dict[str, Any] | BatagError | None:
+    try:
+        return future.result()
+    except BatagError as error:
+        return error
+    except BrokenProcessPool as error:
+        todo = "It may have been out of memory: use fewer --jobs, then give the same command again"
+        raise InputError("a worker was ended from outside", todo=todo) from error
+    except Exception as error:  # one cell never stops the others
+        return InputError(f"{type(error).__name__}: {error}", todo="Train it alone to see more (--rows, --columns)")
+
+
+def _finish_one(cell: Cell, store: Store, wait: bool = False) -> dict[str, Any] | None:
+    """The result of a cell, trained here unless another process did it meanwhile; None while that is still at work."""
+    with store.at_work(cell, wait=wait) as alone:
+        if not alone:
+            return None
+        result = store.find(cell)
+        if result is None:
+            check_key(cell)
+            result = run_cell(cell, store.run_folder(cell))
+            check_key(cell)
+            store.put(cell, result)
+        store.forget_run(cell)
     return result
+
+
+def check_key(cell: Cell) -> None:
+    """Whether pages and sources are still those that the key stands for: a table takes long, and people go on working."""
+    forget_read_sources()
+    corpus = cell.corpus
+    fresh = Cell(cell.recipe, Corpus(corpus.name, corpus.train, corpus.dev, corpus.test, corpus.reading))
+    if fresh.key != cell.key:
+        raise InputError("pages or sources have changed since the table was begun", todo="Give the same command again")
 
 
 def _end_with_parent(stop: Event, parent: int) -> None:

@@ -1,4 +1,4 @@
-"""The learning-rate strategy of the paper (section 3.4): lambda d^-1/2 min(S^beta x^-alpha, S^-3/2 x)."""
+"""The learning-rate strategy of the paper (section 4.3): lambda d^-1/2 min(S^beta x^-alpha, S^-3/2 x)."""
 
 from __future__ import annotations
 
