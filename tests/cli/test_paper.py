@@ -52,14 +52,15 @@ def test_schedules_are_printed_and_drawn(tmp_path: Path) -> None:
     assert rates["24 layers, transformer"]["12000" if "12000" in rates["v1"] else "4000"] < rates["24 layers, bat"]["4000"]
 
 
-def test_thresholds_are_those_of_the_pages(corpus: list[str]) -> None:
-    facts = json.loads(typed("paper", "thresholds", *corpus[:2], "--json").stdout)
+def test_thresholds_are_those_of_the_pages(corpus: list[str], tmp_path: Path) -> None:
+    facts = json.loads(typed("paper", "thresholds", *corpus[:2], "--json", "--out", tmp_path).stdout)
+    assert (tmp_path / "thresholds.png").stat().st_size > 5_000
     counts, points = facts["counts"], facts["thresholds"]
     assert set(counts) == {"none", "brand", "goods"}
     for label, point in points["WCE"].items():
         assert point == pytest.approx(counts[label] / (counts["none"] + counts[label]), abs=5e-3)
         assert points["CE"][label] == pytest.approx(0.5, abs=2e-3)
-    assert "tagged from (%)" in typed("paper", "thresholds", *corpus[:2]).stdout
+    assert "tagged from (%)" in typed("paper", "thresholds", *corpus[:2], "--out", tmp_path).stdout
 
 
 def test_a_table_is_trained_written_and_not_trained_again(corpus: list[str], tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from batag.experiments.thresholds import best_probabilities, switching_point
+from batag.experiments.thresholds import best_probabilities, pulls, switching_point
 from batag.objectives import PAPER
 
 COUNTS = [130_073, 2_726, 4_768]
@@ -38,6 +38,13 @@ def test_with_equal_amounts_every_objective_tags_from_one_half(name: str) -> Non
 def test_the_rarer_a_class_the_sooner_it_is_tagged(name: str) -> None:
     points = [switching_point(name, [1000, amount, 100], 1) for amount in (500, 100, 10)]
     assert points[0] > points[1] > points[2]
+
+
+def test_the_pulls_of_cross_entropy_are_the_shares_times_the_distance() -> None:
+    p, up, down = pulls("CE", COUNTS, 1)
+    total = sum(COUNTS)
+    torch.testing.assert_close(up, COUNTS[1] / total * (1 - p), rtol=0, atol=1e-4)
+    torch.testing.assert_close(down, COUNTS[0] / total * p, rtol=0, atol=1e-2)
 
 
 @pytest.mark.parametrize("name", PAPER)

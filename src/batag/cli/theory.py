@@ -55,6 +55,7 @@ def show_thresholds(out: Path, *, pages: Pages | None, as_json: bool) -> None:
 
     from batag.cli.tables import percent
     from batag.cli.terminal import cell, console, print_json
+    from batag.experiments.figures import draw_thresholds
     from batag.experiments.thresholds import switching_point
     from batag.labels.scheme import NONE
     from batag.objectives import PAPER
@@ -71,8 +72,13 @@ def show_thresholds(out: Path, *, pages: Pages | None, as_json: bool) -> None:
     classes = choose_scheme("flat", found, where="the sample catalogue" if pages is None else str(pages[0])).classes
     counts = [found.class_tokens[name] for name in (NONE, *classes)]
     points = {name: {label: switching_point(name, counts, place) for place, label in enumerate(classes, 1)} for name in PAPER}
+    out.mkdir(parents=True, exist_ok=True)
+    rarest = min(range(1, len(counts)), key=lambda place: counts[place])
+    path = out / "thresholds.png"
+    draw_thresholds(path, counts=counts, label=rarest, name=classes[rarest - 1])
     if as_json:
-        print_json({"counts": dict(zip((NONE, *classes), counts, strict=True)), "thresholds": points})
+        said = dict(zip((NONE, *classes), counts, strict=True))
+        print_json({"counts": said, "thresholds": points, "picture": str(path)})
         return
     table = Table("tagged from (%)")
     for name, count in zip(classes, counts[1:], strict=True):
@@ -86,6 +92,7 @@ def show_thresholds(out: Path, *, pages: Pages | None, as_json: bool) -> None:
         "reached: for scores of 75 %, from 37.5 % and from 15 %. An objective far below tags too much, far above too little.",
         markup=False,
     )
+    console().print(f"the rarest class drawn in {path}", markup=False)
 
 
 SHOWN = {"parameters": show_parameters, "schedules": show_schedules, "thresholds": show_thresholds}

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from batag.experiments.result import METRICS, MOMENTS, Result
 from batag.experiments.schedules import rates
+from batag.experiments.thresholds import best_probabilities, pulls
 from batag.labels.picture import picture
 from batag.labels.scheme import NONE
 from batag.training.schedule import VERSIONS
@@ -69,6 +73,31 @@ def _curves(result: Result, path: Path) -> None:
             else:
                 axes.set_visible(False)
         figure.suptitle(result.definition.title)
+
+
+def draw_thresholds(path: Path, *, counts: Sequence[int], label: int, name: str) -> None:
+    """What objectives make of a rare class: the probability they ask for, and the pulls that balance there."""
+    shown = ("CE", "WCE", "PBP(0,s)", "PBP(0,8)", "CL(0,s)", "CLA(1,20)")
+    truth = torch.linspace(0.002, 0.998, 250, dtype=torch.float64)
+    with picture(path, width=12, height=4.8) as figure:
+        left, right = figure.subplots(1, 2)
+        for objective in shown:
+            line = left.plot(100 * truth, 100 * best_probabilities(objective, counts, label, truth), label=objective)
+            p, up, down = pulls(objective, counts, label)
+            total = (up + down).max()
+            right.plot(100 * p, up / total, color=line[0].get_color(), label=objective)
+            right.plot(100 * p, down / total, color=line[0].get_color(), linestyle=":")
+        left.axhline(50, color="grey", linewidth=0.8)
+        for share, said in ((37.5, "best for an F1 of 75 %"), (15, "best for an F2 of 75 %")):
+            left.axvline(share, color="grey", linestyle="--", linewidth=0.8)
+            left.text(share + 0.5, 2, said, rotation=90, fontsize=7, color="grey")
+        left.set_xlabel("true probability (%)")
+        left.set_title("probability that the loss asks for (%): tagged above 50", fontsize=10)
+        right.set_xlabel("probability given (%)")
+        right.set_title("pull of all its tokens upwards (line), of none downwards (dots)", fontsize=10)
+        for axes in (left, right):
+            axes.legend(fontsize=8)
+        figure.suptitle(f"{name}: {counts[label]:,} of {sum(counts):,} tokens", parse_math=False)
 
 
 def draw_schedules(path: Path, *, steps: int = 50_000) -> None:

@@ -36,6 +36,17 @@ def best_probabilities(name: str, counts: Sequence[int], label: int, truth: Tens
     return p[(truth[:, None] * of_label + (1 - truth[:, None]) * of_none).argmin(1)]
 
 
+def pulls(name: str, counts: Sequence[int], label: int) -> tuple[Tensor, Tensor, Tensor]:
+    """p, and how hard all tokens of the class pull its logit up and all of none pull it down there, per token of the corpus."""
+    p, of_label, of_none = losses(name, counts, label)
+    step = 2 * _REACH / (_STEPS - 1)
+    # Between neighbouring logits: the derivative, except where a prediction changes and PBP's loss jumps.
+    up, down = -of_label.diff() / step, of_none.diff() / step
+    calm = (p[1:] - 0.5).abs() > 2e-3
+    total = sum(counts)
+    return p[1:][calm], up[calm] * counts[label] / total, down[calm] * counts[0] / total
+
+
 def switching_point(name: str, counts: Sequence[int], label: int) -> float:
     """The true probability from which on the class is said rather than none."""
     p, of_label, of_none = losses(name, counts, label)
