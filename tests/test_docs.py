@@ -46,7 +46,20 @@ def test_every_segmentation_is_documented() -> None:
 
 def test_every_command_and_option_is_documented(batag) -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in [*ROOT.glob("docs/*.md"), ROOT / "README.md"])
-    for command in ("demo", "sample", "inspect", "split", "convert", "segment", "train", "evaluate", "show", "tag", "paper"):
+    for command in (
+        "demo",
+        "sample",
+        "inspect",
+        "split",
+        "convert",
+        "segment",
+        "weak",
+        "train",
+        "evaluate",
+        "show",
+        "tag",
+        "paper",
+    ):
         assert f"batag {command}" in text
         options = set(re.findall(r"(--[a-z][a-z-]+)", batag(command, "--help", COLUMNS="200").stdout)) - {"--help"}
         missing = {option for option in options if option not in text}

@@ -1,0 +1,86 @@
+"""`batag weak`: labels from lists that a shop has anyway."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from batag.cli import options
+
+if TYPE_CHECKING:
+    from batag.labels.weak import Terms
+
+
+def weak(
+    source: Annotated[str, typer.Argument(metavar="PAGES", help="File of pages; - is standard input.")],
+    terms: Annotated[
+        list[str], typer.Option("--terms", metavar="FILE=LABEL", help="A list, one term a line, and the label of its terms.")
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ... .gz); - prints.")] = "-",
+    to: Annotated[str | None, typer.Option("--to", help="Format to write, if the file's name does not tell.")] = None,
+    segmentation: options.Segmentation = "auto",
+    dictionary: options.UserDictionary = None,
+    format: options.Format = None,
+    columns: options.Columns = None,
+    language: options.Language = None,
+    encoding: options.Encoding = None,
+    strict: options.Strict = False,
+    problems: options.ProblemFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Mark known terms on pages: the longest first, whole words only, in any case and width; people's own labels stay."""
+    from batag.cli.saving import save
+    from batag.cli.terminal import collected_problems, print_json, watched
+    from batag.labels.weak import Marking
+    from batag.pages.formats import format_to_write, read_pages
+    from batag.segmentation.dictionary import Dictionary
+    from batag.segmentation.segmentation import Segmentation
+
+    written = format_to_write(out, to)
+    cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
+    marking = Marking(_lists(terms), cutter)
+    with collected_problems(strict=strict, path=problems) as found:
+        reader = read_pages(source, **options.of_input(format, columns, language, encoding), problems=found)
+        save(marking(watched(reader, doing="marking")), out, source=source, format=written, segmentation=cutter)
+    facts = marking.report() | {"out": out, "problems": dict(found.counts)}
+    if as_json and out != "-":
+        print_json(facts)
+    else:
+        _show(facts)
+
+
+def _lists(said: list[str]) -> Terms:
+    from batag.errors import UsageError
+    from batag.labels.weak import Terms
+    from batag.pages.stopwords import read_words
+
+    lists: dict[str, list[str]] = {}
+    for each in said:
+        file, equals, label = each.rpartition("=")
+        if not equals or not file.strip() or not label.strip():
+            raise UsageError(f"--terms {each!r} is not FILE=LABEL", todo="Write it like --terms brands.txt=brand")
+        lists.setdefault(label.strip(), []).extend(read_words(Path(file)))
+    terms = Terms(lists)
+    if not len(terms):
+        raise UsageError("no term in any list", todo="Write one term a line")
+    return terms
+
+
+def _show(facts: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    from batag.cli.terminal import cell, console
+
+    err = console(error=True)
+    table = Table("label", "terms", "found on pages", "tags")
+    for label, row in facts["labels"].items():
+        table.add_row(cell(label), *(f"{row[key]:,}" for key in ("terms", "found", "tags")))
+    err.print(table)
+    more = f"; {facts['in_two_lists']:,} terms stand in two lists (the first counts)" if facts["in_two_lists"] else ""
+    err.print(
+        f"{facts['pages']:,} pages: {facts['labelled_by_people']:,} labelled by people and left alone, "
+        f"{facts['without_a_term']:,} without a term and so without labels{more}",
+        markup=False,
+    )
