@@ -59,6 +59,29 @@ class EncoderOf(_Part):
     options: dict[str, Any] = {}
 
 
+class PointOf(_Part):
+    """One operating point of the dial."""
+
+    richness: Annotated[float, Field(ge=0, le=1)]
+    beta: Annotated[float, Field(gt=0, le=1_000)]
+    offsets: dict[Name, Annotated[float, Field(ge=-100, le=100)]]
+
+
+class OperatingPointsOf(_Part):
+    """The dial between clean and rich, in order of richness."""
+
+    points: list[PointOf] = []
+
+
+class CalibrationOf(_Part):
+    """A rising line from raw scores to probabilities."""
+
+    method: str = "none"
+    raw: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = [0.0, 1.0]
+    probability: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = [0.0, 1.0]
+    errors: dict[str, float] = {}
+
+
 class FileOf(_Part):
     """What a file must be."""
 
@@ -80,7 +103,8 @@ class Description(_Part):
     encoder: EncoderOf
     window: Annotated[int, Field(ge=2, le=1_000_000)]
     overlap: Annotated[int, Field(ge=0, le=1_000_000)]
-    operating_points: dict[str, Any] = {}
+    operating_points: OperatingPointsOf = OperatingPointsOf()
+    calibration: CalibrationOf = CalibrationOf()
     metrics: dict[str, Any] = {}
     trained_on: dict[str, Any] = {}
     recipe: dict[str, Any] = {}

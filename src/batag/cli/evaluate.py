@@ -17,6 +17,7 @@ def evaluate(
         Path | None, typer.Option("--wrong", help="Write the wrong pages to this JSONL file, with gold and predicted tags.")
     ] = None,
     chart: Annotated[Path | None, typer.Option("--chart", help="Draw the scores: .png or .svg.")] = None,
+    richness: options.Richness = None,
     device: options.Device = "auto",
     format: options.Format = None,
     columns: options.Columns = None,
@@ -44,12 +45,13 @@ def evaluate(
     if chart is not None:
         check_picture(chart)
     tagger = load_tagger(bundle, device=device)
+    tagger.offsets(richness)
     said_of_input = options.of_input(format, columns, language, encoding)
     with ExitStack() as files, collected_problems(strict=strict, path=problems) as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None
         readers = (watched(read_pages(path, **said_of_input, problems=found), doing="scoring") for path in pages)
         listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
-        assessment = assess(tagger, chain.from_iterable(readers), wrong=listed)
+        assessment = assess(tagger, chain.from_iterable(readers), richness=richness, wrong=listed)
         if not assessment.pages:
             raise InputError("no labelled page to score on", where=", ".join(map(str, pages)), todo="See docs/labelling.md")
     report = assessment.report()

@@ -90,6 +90,18 @@ class ScheduleTable(_Table):
     beta: Literal["joined"] | float
 
 
+class DialTable(_Table):
+    """The points of the dial: the beta of the F score that each is best for on dev."""
+
+    clean: Annotated[float, Field(gt=0, le=100)]
+    balanced: Annotated[float, Field(gt=0, le=100)]
+    rich: Annotated[float, Field(gt=0, le=100)]
+
+    @property
+    def betas(self) -> tuple[float, float, float]:
+        return self.clean, self.balanced, self.rich
+
+
 class TrainingTable(_Table):
     """The loop."""
 
@@ -114,6 +126,7 @@ class Recipe(_Table):
     objective: ObjectiveTable
     schedule: ScheduleTable
     training: TrainingTable
+    dial: DialTable
 
     @classmethod
     def resolve(cls, *changes: Mapping[str, Any], where: str = "recipe") -> Recipe:
@@ -146,6 +159,7 @@ class Recipe(_Table):
         problems = {
             "encoder.heads": self.encoder.width % self.encoder.heads and "does not divide encoder.width",
             "input.longest": self.input.longest < self.input.shortest and "is below input.shortest",
+            "dial.rich": list(self.dial.betas) != sorted(self.dial.betas) and "is below balanced, or that below clean",
             "training.overlap": self.training.overlap >= self.training.window and "is not smaller than training.window",
         }
         for key, problem in problems.items():

@@ -24,6 +24,7 @@ from batag.pages.problems import Problems
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
 from batag.training.data import Data, DataFiles, read_data
+from batag.training.dial import measure_dial
 from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
 from batag.training.metrics import Metrics
@@ -197,7 +198,16 @@ class Run:
         tags = score_tags(self.learner.model, weights, self.data)
         self.scores = {"epoch": facts["epoch"], "tokens": facts["dev"], "tags": tags}
         name = without_surrogates(self.folder.resolve().name)
-        ship(self.folder / BUNDLE, name=name, recipe=self.recipe, data=self.data, weights=weights, scores=self.scores)
+        dial = measure_dial(self.learner.model, weights, self.data, betas=self.recipe.dial.betas)
+        ship(
+            self.folder / BUNDLE,
+            name=name,
+            recipe=self.recipe,
+            data=self.data,
+            weights=weights,
+            scores=self.scores,
+            dial=dial,
+        )
         title = f"{name}: {self.recipe.encoder.name}, {self.recipe.objective.name}"
         draw_curves(self.metrics.lines(), self.folder / CURVES, title=title)
 

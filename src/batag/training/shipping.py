@@ -15,6 +15,7 @@ from batag.encoders.classifier import TokenClassifier
 from batag.encoders.prediction import predict_labels
 from batag.evaluation.tags import TagScores
 from batag.training.data import Data
+from batag.training.dial import DialOfDev
 from batag.training.loop import other_weights
 from batag.training.recipe import Recipe
 
@@ -33,7 +34,14 @@ def score_tags(model: TokenClassifier, weights: Mapping[str, Tensor], data: Data
 
 
 def ship(
-    folder: Path, *, name: str, recipe: Recipe, data: Data, weights: Mapping[str, Tensor], scores: Mapping[str, Any]
+    folder: Path,
+    *,
+    name: str,
+    recipe: Recipe,
+    data: Data,
+    weights: Mapping[str, Tensor],
+    scores: Mapping[str, Any],
+    dial: DialOfDev,
 ) -> None:
     """Write the bundle."""
     values = recipe.model_dump()
@@ -53,7 +61,7 @@ def ship(
             "encoder": values["encoder"],
             "window": recipe.training.window,
             "overlap": recipe.training.overlap,
-            "operating_points": {},
+            **dial.facts(data.scheme.classes),
             "metrics": {"dev": dict(scores)},
             "trained_on": data.facts["train"] | {"dev_pages": data.facts["dev"]["pages"]},
             "recipe": values,
