@@ -18,7 +18,7 @@ from batag.engines import build_engine
 from batag.engines.engine import Engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.calibration import Calibration
-from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities, parse_richness
+from batag.evaluation.operating_point import NAMES, Dial, class_numbers, label_offsets, log_probabilities, parse_richness
 from batag.labels.alignment import cut_tags_of_tokens
 from batag.pages.language import LANGUAGES
 from batag.pages.page import Page, Tag
@@ -136,14 +136,21 @@ class Tagger:
         for field, values, said in zip(prediction.fields, prediction.probabilities, labels, strict=True):
             spans = self.scheme.decode(said.tolist())
             for tag, tokens in cut_tags_of_tokens(prediction.page, field, spans, stop_words=stop):
-                score = self._score(values[tokens.start : tokens.stop], tag.label)
-                tags.append(replace(tag, score=score))
+                raw = self._raw_score(values[tokens.start : tokens.stop], tag.label)
+                tags.append(replace(tag, score=round(float(self.calibration(raw)), 6)))
         return tags
 
-    def _score(self, values: Floats, label: str) -> float:
-        number = self.scheme.classes.index(label)
-        columns = [number + 1] if self.scheme.name == "flat" else [2 * number + 1, 2 * number + 2]
-        return round(float(self.calibration(float(values[:, columns].sum(1).mean()))), 6)
+    def raw_score(self, prediction: Prediction, tag: Tag) -> float:
+        """The score of a tag before calibration."""
+        for field, values in zip(prediction.fields, prediction.probabilities, strict=True):
+            if field.name == tag.field:
+                inside = [n for n, (start, end) in enumerate(field.origins) if start < tag.end and tag.start < end]
+                return self._raw_score(values[inside], tag.label)
+        raise KeyError(tag.field)
+
+    def _raw_score(self, values: Floats, label: str) -> float:
+        columns = class_numbers(self.scheme) == self.scheme.classes.index(label) + 1
+        return float(values[:, columns].sum(1).mean())
 
     def _predict(self, pages: Sequence[Page]) -> Iterator[Prediction]:
         description = self.bundle.description
