@@ -1,7 +1,8 @@
 """Time and memory of one training step of every encoder against the length of pages, as a table, JSON and a picture.
 
-Run `python benchmarks/encoders.py --out FOLDER`: four pages a step, width 128, four layers, one thread. Each encoder
-and length is measured in a process of its own; rounds go over all encoders in turn, so that what else the machine does hits all alike.
+Run `python benchmarks/encoders.py --out FOLDER`: four pages a step, width 128, four layers, one thread. Each encoder and
+length is measured in a process of its own; rounds go over all encoders in turn, so that what else the machine does hits all
+alike.
 """
 
 from __future__ import annotations
