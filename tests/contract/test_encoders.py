@@ -397,6 +397,31 @@ def test_an_option_that_an_encoder_does_not_have_is_named() -> None:
         built("bat", attention_scale="heads")
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("bat", {"norm": True}, "norm = True of the encoder bat is not a text"),
+        ("switch", {"experts": "many"}, "experts = 'many' of the encoder switch is not a whole number"),
+        ("switch", {"experts": True}, "is not a whole number"),
+        ("switch", {"capacity": "x"}, "capacity = 'x' of the encoder switch is not a number"),
+        ("switch", {"drop_in_evaluation": "no"}, "is not true or false"),
+        ("performer", {"features": 1.5}, "is not a whole number"),
+        ("informer", {"factor": True}, "is not a whole number"),
+        ("transformer", {"dropout": "0.1"}, "is not a number"),
+    ],
+)
+def test_an_option_of_another_kind_is_the_users_mistake(name: str, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        build_encoder(name, **options)
+    assert said in str(caught.value)
+
+
+def test_a_whole_number_may_stand_for_a_text() -> None:
+    assert build_encoder("muse", width=8, depth=1, heads=2, inner=8, kernels=3)
+    with pytest.raises(UsageError, match="'3' is not a branch"):
+        build_encoder("bat", branches=3)
+
+
 # Equations ------------------------------------------------------------------------------------------------------------
 
 

@@ -438,7 +438,7 @@ def test_the_order_of_the_tokens_does_not_matter(name: str) -> None:
     assert number(objective(logits[order], targets[order])) == pytest.approx(number(objective(logits, targets)), rel=1e-12)
 
 
-@pytest.mark.parametrize("counts", [[100, 0, 7], [0, 0, 0], [0, 5, 0], [100, 0]], ids=str)
+@pytest.mark.parametrize("counts", [[100, 0, 7], [0, 5, 0], [100, 0]], ids=str)
 def test_a_class_without_a_training_token_gives_finite_numbers(name: str, counts: list[int]) -> None:
     classes = len(counts)
     logits = torch.randn(classes, classes, generator=torch.Generator().manual_seed(1)).requires_grad_()
@@ -547,7 +547,7 @@ def test_array_weights_and_standard_weights_exclude_each_other(wrong: str, inste
     assert instead in caught.value.todo
 
 
-@pytest.mark.parametrize("counts", [[], [5], [5, -1], [-3, -4]], ids=str)
+@pytest.mark.parametrize("counts", [[], [5], [5, -1], [-3, -4], [0, 0, 0]], ids=str)
 def test_counts_that_make_no_classes_are_the_users_mistake(name: str, counts: list[int]) -> None:
     with pytest.raises(UsageError, match="at least two classes"):
         build_objective(name, counts)

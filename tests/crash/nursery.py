@@ -72,7 +72,7 @@ def outcome(folder: Path) -> dict[str, Any]:
         found[name] = facts
     found["bundle"] = (folder / "bundle" / "model.safetensors").read_bytes()
     lines = map(json.loads, (folder / "metrics.jsonl").read_text(encoding="utf-8").split("\n")[:-1])
-    found["metrics"] = [{key: value for key, value in line.items() if key != "seconds"} for line in lines]
+    found["metrics"] = [{key: value for key, value in line.items() if key not in ("seconds", "busy")} for line in lines]
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from tests.experiments.corner import SMALL, corner_corpus
 
 
-def command(corpus: Any, out: Path) -> list[str]:
+def command(corpus: Any, out: Path, *, epochs: int = 4) -> list[str]:
     call = [
         sys.executable,
         "-m",
@@ -34,7 +34,7 @@ def command(corpus: Any, out: Path) -> list[str]:
         "--columns",
         "BAT;Transformer",
         "--epochs",
-        "4",
+        epochs,
         "--jobs",
         "2",
         "--out",
@@ -48,7 +48,7 @@ def command(corpus: Any, out: Path) -> list[str]:
 def test_control_c_stops_workers_and_all_and_says_how_to_go_on(tmp_path: Path) -> None:
     corpus = corner_corpus(tmp_path / "corpus")
     process = subprocess.Popen(
-        [*command(corpus, tmp_path / "out"), "--set", "training.epochs=500"],
+        command(corpus, tmp_path / "out", epochs=500),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
@@ -65,7 +65,7 @@ def test_control_c_stops_workers_and_all_and_says_how_to_go_on(tmp_path: Path) -
 def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     corpus = corner_corpus(tmp_path / "corpus")
     process = subprocess.Popen(
-        [*command(corpus, tmp_path / "out"), "--set", "training.epochs=500"],
+        command(corpus, tmp_path / "out", epochs=500),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

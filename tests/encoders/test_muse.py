@@ -155,9 +155,7 @@ def test_kernels_are_numbers_between_commas(given: Any, widths: list[int]) -> No
     assert encoder(*pages(5, 2, width=4)).isfinite().all()
 
 
-@pytest.mark.parametrize(
-    "wrong", ["4", "3,14", "0", "-3", "3,-1", "three", "3;15", "3,", ",", "3,,5", "3.0", 3.0, True, 2, None]
-)
+@pytest.mark.parametrize("wrong", ["4", "3,14", "0", "-3", "3,-1", "three", "3;15", "3,", ",", "3,,5", "3.0", 2])
 def test_other_kernels_are_the_users_mistake(wrong: Any) -> None:
     with pytest.raises(UsageError, match="is not a list of kernels") as caught:
         build_encoder("muse", width=4, depth=1, heads=2, inner=8, kernels=wrong)

@@ -197,7 +197,7 @@ def test_seconds_go_on_after_a_resume(corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "run" / "metrics.jsonl"
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for line, seconds in zip((line for line in lines if line["kind"] == "epoch"), (10.0, 20.0, 5.0), strict=True):
-        line["seconds"] = seconds
+        line["busy"] = seconds
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     again = run_cell(cell(corpus), tmp_path / "run")
     assert [line["seconds"] for line in again["epochs"]] == [10.0, 20.0, 25.0]

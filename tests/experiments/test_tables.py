@@ -150,7 +150,7 @@ def test_every_table_has_a_quick_form(name: str) -> None:
     small = quick(TABLES[name])
     cells = list(small.cells(CORPUS, seeds=1))
     assert 2 <= len(cells) <= 6
-    assert all(cell.recipe.encoder.width == 64 and cell.recipe.training.epochs == 4 for *_, cell in cells)
+    assert all(cell.recipe.encoder.width == 64 and cell.recipe.training.epochs == 12 for *_, cell in cells)
     assert all(cell.recipe.schedule.warmup == "auto" for *_, cell in cells)
 
 

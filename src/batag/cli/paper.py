@@ -76,7 +76,7 @@ def paper(
     definition = (make_quick(whole) if quick else whole).only(rows, columns)
     for setting in set_ or []:
         parse_setting(setting)
-    corpus = _corpus(train, dev, test, name=name, out=out, quick=quick)
+    corpus = _corpus(train, dev, test, name=name, out=out)
     corpus = replace(corpus, reading=options.of_input(format, columns_of_pages, language, encoding))
     cells = list(definition.cells(corpus, seeds=seeds, epochs=epochs, more=set_ or []))
     store = Store(out)
@@ -112,12 +112,12 @@ def paper(
     console().print(f"{state}Written: {out / stem}.md, .json, .png", markup=False)
 
 
-def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: str | None, out: Path, quick: bool) -> Corpus:
+def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: str | None, out: Path) -> Corpus:
     from batag.errors import InputError, UsageError
     from batag.experiments.corpus import Corpus, sample_corpus
 
     if train is None and dev is None and test is None:
-        return sample_corpus(out, pages=150 if quick else 600)
+        return sample_corpus(out, pages=600)
     if train is None or dev is None or test is None:
         raise UsageError("--train, --dev and --test go together", todo="Name all three, or none for the sample catalogue")
     for path in (train, dev, test):

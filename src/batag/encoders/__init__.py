@@ -22,8 +22,28 @@ def build_encoder(name: str, width: int = 128, depth: int = 4, heads: int = 4, i
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise UsageError(f"{name!r} is not an encoder", todo=f"{hint}There are {', '.join(ENCODERS)}")
     kind = getattr(import_module(f"batag.encoders.{name}"), name.capitalize())
-    known = set(inspect.signature(kind).parameters)
-    if unknown := sorted(options.keys() - known):
-        raise UsageError(f"the encoder {name} has no option {unknown[0]!r}", todo=f"It has {', '.join(sorted(known))}")
+    kinds = inspect.signature(kind).parameters
+    if unknown := sorted(options.keys() - kinds.keys()):
+        raise UsageError(f"the encoder {name} has no option {unknown[0]!r}", todo=f"It has {', '.join(sorted(kinds))}")
+    options = {option: _typed(name, option, value, kinds[option].annotation) for option, value in options.items()}
     encoder: Encoder = kind(width=width, depth=depth, heads=heads, inner=inner, **options)
     return encoder
+
+
+_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "str": (str, "a text"),
+    "int": (int, "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": (bool, "true or false"),
+}
+
+
+def _typed(name: str, option: str, value: Any, kind: str) -> Any:
+    """An option's value as the encoder takes it; a whole number may stand for a text (kernels = 3)."""
+    if kind == "str" and type(value) is int:
+        return str(value)
+    types, meant = _KINDS[kind]
+    if not isinstance(value, types) or (isinstance(value, bool) and kind != "bool"):
+        todo = "docs/training.md lists the options"
+        raise UsageError(f"{option} = {value!r} of the encoder {name} is not {meant}", todo=todo)
+    return value

@@ -38,7 +38,7 @@ class Informer(Encoder):
         activation: str = "gelu",
     ) -> None:
         super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
-        if not isinstance(factor, int) or factor < 1:
+        if factor < 1:
             raise UsageError(f"factor {factor} is not a whole number from 1", todo="Informer's authors use 5")
         one_of("an activation", activation, list(ACTIVATIONS))
         self.factor = factor

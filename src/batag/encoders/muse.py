@@ -109,8 +109,7 @@ def linear_within(limit: float, ins: int, outs: int, *, bias: bool = True) -> nn
 
 def kernel_widths(text: str) -> list[int]:
     """Odd numbers between commas; none is no convolution."""
-    # A recipe's 3 without quotes is a number.
-    parts = str(text).split(",") if str(text).strip() else []
+    parts = text.split(",") if text.strip() else []
     try:
         widths = [int(part) for part in parts]
     except ValueError:

@@ -38,7 +38,7 @@ class Performer(Encoder):
     ) -> None:
         super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
         one_of("a kernel", kernel, KERNELS)
-        if not isinstance(features, int) or features < (kernel == "softmax"):
+        if features < (kernel == "softmax"):
             raise UsageError(
                 f"{features} random features do not make a {kernel} kernel",
                 todo="A whole number from 1; 0 is for the relu kernel without projection",

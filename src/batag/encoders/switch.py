@@ -41,7 +41,7 @@ class Switch(Encoder):
         drop_in_evaluation: bool = False,
     ) -> None:
         super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
-        if not isinstance(experts, int) or experts < 1:
+        if experts < 1:
             raise UsageError(f"experts {experts} is not a whole number from 1", todo="The paper uses 50")
         if not 0 < capacity < math.inf:
             raise UsageError(

@@ -32,7 +32,7 @@ from batag.training.examples import Example, label_words, make_examples
 from batag.training.guard import repeatable
 from batag.training.loop import other_weights
 from batag.training.recipe import Recipe
-from batag.training.run import BEST, RECIPE, Run
+from batag.training.run import BEST, RECIPE, DivergedError, Run
 
 FORMAT = 1
 
@@ -89,9 +89,7 @@ def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
     try:
         for _ in run.train():
             pass
-    except InputError as error:
-        if "no weight was touched" not in str(error):
-            raise
+    except DivergedError as error:
         return facts | {"failed": error.what, "epochs": _epochs(run)}
     weights, best = load_weights_file(folder / BEST)
     scores = {}
@@ -132,15 +130,15 @@ def _left_out(found: dict[str, Any]) -> dict[str, int]:
 
 
 def _epochs(run: Run) -> list[dict[str, Any]]:
-    """What each epoch came to; seconds are all that training took, also before it was resumed."""
+    """What each epoch came to; seconds are all that training kept the processor busy, also before it was resumed."""
     kept = ("epoch", "step", "loss", "macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none")
     epochs: list[dict[str, Any]] = []
     before, last = 0.0, 0.0
     for line in run.metrics.lines():
         if line["kind"] == "epoch":
-            if line["seconds"] < last:  # resumed: the clock began anew
+            if line["busy"] < last:  # resumed: the clock began anew
                 before += last
-            last = line["seconds"]
+            last = line["busy"]
             numbers = {key: round(line[key], 6) if isinstance(line[key], float) else line[key] for key in kept}
             epochs.append(numbers | {"seconds": round(before + last, 1), "true": line["true"], "predicted": line["predicted"]})
     return epochs

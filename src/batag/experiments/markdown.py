@@ -32,7 +32,7 @@ def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
                 parts += [f"### {_head(metric)}, {when}", table]
     if definition.compares_columns and (table := _sooner(result)):
         parts.append(f"## When {base} reached the others' best macro F2 on dev")
-        parts.append("Seconds were taken on a machine that did other work as well, not side by side: compare epochs rather.")
+        parts.append("Epochs, and seconds that the processor was busy.")
         parts.append(table)
     if definition.amounts is not None:
         parts += ["## Tokens predicted on test, after the last epoch", _amounts(result)]
@@ -54,7 +54,7 @@ def _conditions(result: Result, command: str, paper_command: str) -> str:
     counts = " : ".join(f"{count:,}" for count in facts["training_tokens"])
     lines = [
         f"{' and '.join(map(str, facts['epochs']))} epochs, seeds {', '.join(map(str, facts['seeds']))}; {result.done} of "
-        f"{result.wanted} cells finished, {facts['seconds'] / 3600:.1f} hours of one shared core.",
+        f"{result.wanted} cells finished, {facts['seconds'] / 3600:.1f} hours of one core.",
         f"Corpus {facts['corpus']['name']}: {pages} pages, training tokens {counts} ({', '.join(facts['classes'])}).",
         f"{'; '.join(facts['versions'])}; {' to '.join(dict.fromkeys((facts['dates'][0], facts['dates'][-1])))}; CPU, one "
         "process a cell.",

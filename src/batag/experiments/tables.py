@@ -164,7 +164,7 @@ def quick(definition: Definition) -> Definition:
     small = ("encoder.width=64", "encoder.inner=256", "encoder.depth=2", "training.batch=16")
     # Its few steps would not get out of the paper's warm-ups.
     rate = tuple(setting for setting in definition.settings if not setting.startswith("schedule."))
-    smaller = replace(definition.only(rows, columns), settings=(*rate, *small), special={}, epochs=4)
+    smaller = replace(definition.only(rows, columns), settings=(*rate, *small), special={}, epochs=12)
     plain = [
         replace(row, settings=tuple(s for s in row.settings if not s.startswith("schedule.scale"))) for row in smaller.rows
     ]

@@ -28,7 +28,7 @@ def build_objective(name: str, counts: Sequence[int], *, weights: str = "fixed")
     With `dynamic` weights each batch's own numbers take their place (the paper tried and rejected that).
     """
     notation = parse_objective(name)
-    if len(counts) < 2 or min(counts) < 0:
+    if len(counts) < 2 or min(counts) < 0 or not any(counts):
         raise UsageError(f"an objective needs at least two classes, not the counts {list(counts)}", todo="Label some tokens")
     if weights not in WEIGHTS:
         raise UsageError(f"{weights!r} is not a kind of weights", todo=f"There are {', '.join(WEIGHTS)}")

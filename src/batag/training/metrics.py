@@ -42,12 +42,13 @@ class Metrics:
         if done.step % _LOGGED_STEPS == 0:
             self._add({"kind": "step", "step": done.step, "epoch": done.epoch, "loss": done.loss, "rate": done.rate})
 
-    def add_epoch(self, done: EpochDone, *, selected: str, seconds: float) -> None:
-        """Scores on dev and the true and predicted amounts of each class; `selected` is the score that chooses."""
+    def add_epoch(self, done: EpochDone, *, selected: str, seconds: float, busy: float) -> None:
+        """Scores on dev and the true and predicted amounts of each class; `selected` is the score that chooses, `busy` the
+        processor's seconds, which other work on the machine does not lengthen."""
         summary, classes = done.scores.summary(), done.scores.report()["classes"]
         line = {"kind": "epoch", "epoch": done.epoch, "step": done.step, "loss": done.loss} | summary
         line |= {key: {name: row[key] for name, row in classes.items()} for key in ("true", "predicted")}
-        self._add(line | {"selected": summary[selected], "seconds": round(seconds, 1)})
+        self._add(line | {"selected": summary[selected], "seconds": round(seconds, 1), "busy": round(busy, 1)})
 
     def flush(self) -> None:
         """Write what waits."""

@@ -37,6 +37,10 @@ CURVES, BUNDLE, BAD_BATCH = "curves.png", "bundle", "bad-batch.json"
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
 
 
+class DivergedError(InputError):
+    """A loss or gradient that is not finite ended the run."""
+
+
 class Run:
     """One training: `train` yields its facts and keeps the folder up to date."""
 
@@ -130,7 +134,7 @@ class Run:
             self._tidy()
             _write(self.folder / RECIPE, self.recipe.text())
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
-            began = time.monotonic()
+            began, busy = time.monotonic(), time.process_time()
             while True:
                 try:
                     done = next(steps, None)
@@ -139,7 +143,7 @@ class Run:
                 if done is None:
                     break
                 if isinstance(done, EpochDone):
-                    self._epoch(done, seconds=time.monotonic() - began)
+                    self._epoch(done, seconds=time.monotonic() - began, busy=time.process_time() - busy)
                 else:
                     self.metrics.add_step(done)
                     if done.step % self.recipe.training.checkpoint_steps == 0:
@@ -171,15 +175,15 @@ class Run:
             self.metrics.flush()
         save_checkpoint(self.folder / LAST, self.learner, self.selection.facts())
 
-    def _epoch(self, done: EpochDone, *, seconds: float) -> None:
+    def _epoch(self, done: EpochDone, *, seconds: float, busy: float) -> None:
         assert self.learner is not None
-        self.metrics.add_epoch(done, selected=self.selection.metric, seconds=seconds)
+        self.metrics.add_epoch(done, selected=self.selection.metric, seconds=seconds, busy=busy)
         if self.selection.better(done.epoch, done.scores.summary()):
             facts = {"epoch": done.epoch, "step": done.step, "dev": done.scores.report()}
             save_weights(self.folder / BEST, self.learner.weights(), facts)
         self.save()
 
-    def _bad_loss(self, error: BadLossError) -> InputError:
+    def _bad_loss(self, error: BadLossError) -> DivergedError:
         batch = [{"page": each.page, "words": each.words, "labels": each.labels} for each in error.examples]
         _write(
             self.folder / BAD_BATCH,
@@ -188,7 +192,7 @@ class Run:
         self.metrics.flush()
         # No checkpoint: if the weights went wrong earlier, the last good one must stay.
         todo = f"Its pages are in {self.folder / BAD_BATCH}; train anew with a smaller schedule.scale, or training.clip=1"
-        return InputError(f"{error.what}; no weight was touched by it", where=str(self.folder), todo=todo)
+        return DivergedError(f"{error.what}; no weight was touched by it", where=str(self.folder), todo=todo)
 
     def _finish(self) -> None:
         """The best weights as a bundle, with their scores on dev; the curves."""
