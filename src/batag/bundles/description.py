@@ -21,10 +21,10 @@ class _Part(BaseModel):
 
 
 class SchemeOf(_Part):
-    """Classes and how they are labels of tokens."""
+    """Classes and how they are labels of tokens; what learnt from pages without labels has none."""
 
     name: Literal["flat", "bio"]
-    classes: Annotated[list[Name], Field(min_length=1)]
+    classes: list[Name]
 
 
 class SegmentationOf(_Part):

@@ -34,14 +34,15 @@ class WordInput(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: InputBatch) -> Tensor:
-        return self.dropout(self.scale * self.words(self.seen(batch.words)))
+        return self.dropout(self.scale * self.words(self.seen(batch)))
 
-    def seen(self, words_BL: Tensor) -> Tensor:
-        """In training some words are hidden, so that the vector of an unknown word is trained too."""
+    def seen(self, batch: InputBatch) -> Tensor:
+        """In training some words are left out, so that the vector of an unknown word is trained too."""
+        words_BL = batch.words if batch.hidden is None else batch.words.masked_fill(batch.hidden, UNKNOWN)
         if not self.training or not self.word_dropout:
             return words_BL
-        hidden_BL = (torch.rand(words_BL.shape, device=words_BL.device) < self.word_dropout) & (words_BL != PADDING)
-        return words_BL.masked_fill(hidden_BL, UNKNOWN)
+        left_out_BL = (torch.rand(words_BL.shape, device=words_BL.device) < self.word_dropout) & (words_BL != PADDING)
+        return words_BL.masked_fill(left_out_BL, UNKNOWN)
 
 
 class RichInput(WordInput):
@@ -68,8 +69,10 @@ class RichInput(WordInput):
 
     def forward(self, batch: InputBatch) -> Tensor:
         spelt_UD = self.grams(batch.grams, batch.offsets) + self.shapes(batch.shapes)
-        x_BLD = self.words(self.seen(batch.words)) + spelt_UD[batch.of_word]
-        return self.dropout(self.scale * x_BLD)
+        spelt_BLD = spelt_UD[batch.of_word]
+        if batch.hidden is not None:
+            spelt_BLD = spelt_BLD.masked_fill(batch.hidden[..., None], 0.0)
+        return self.dropout(self.scale * (self.words(self.seen(batch)) + spelt_BLD))
 
 
 def start_(weight: Tensor) -> None:

@@ -22,7 +22,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class InputBatch:
-    """Pages in numbers: `words` and `mask` [B,L]; for n-grams each distinct word once (`of_word` [B,L] says which)."""
+    """Pages in numbers: `words` and `mask` [B,L]; for n-grams each distinct word once (`of_word` [B,L] says which).
+
+    Words that are `hidden` [B,L] are to be guessed: the input shows nothing of them.
+    """
 
     words: Tensor
     mask: Tensor
@@ -30,6 +33,7 @@ class InputBatch:
     grams: Tensor | None = None
     offsets: Tensor | None = None
     shapes: Tensor | None = None
+    hidden: Tensor | None = None
 
     def to(self, device: torch.device) -> InputBatch:
         moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}

@@ -64,6 +64,9 @@ class Tagger:
     ) -> None:
         self.bundle = bundle
         self.scheme = bundle.scheme
+        if not self.scheme.classes:
+            todo = f"Learn from labelled pages first: batag train PAGES --set input.pretrained={bundle.folder}"
+            raise InputError("knows words but no tags", where=str(bundle.folder), todo=todo)
         self.segmentation = bundle.segmentation
         points = [point.model_dump() for point in bundle.description.operating_points.points]
         self.dial = Dial.of_facts(points, self.scheme.classes) if points else None

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from batag.bundles.bundle import find_bundle, read_description
 from batag.encoders import ENCODERS, build_encoder
 from batag.encoders.classifier import own_options
 from batag.errors import InputError, UsageError
@@ -49,6 +50,7 @@ class InputTable(_Table):
     kind: Literal["word", "rich"]
     word_dropout: Share
     dropout: Share
+    pretrained: str
     at_least: Count
     shortest: Annotated[int, Field(ge=1, le=16)]
     longest: Annotated[int, Field(ge=1, le=16)]
@@ -58,7 +60,7 @@ class InputTable(_Table):
     @property
     def options(self) -> dict[str, Any]:
         """The arguments of `build_input`."""
-        return self.model_dump(exclude={"at_least"})
+        return self.model_dump(exclude={"at_least", "pretrained"})
 
 
 class EncoderTable(_Table):
@@ -108,6 +110,8 @@ class TrainingTable(_Table):
     batch: Annotated[int, Field(ge=1, le=100_000)]
     epochs: Annotated[int, Field(ge=1, le=1_000_000)]
     seed: Annotated[int, Field(ge=0, lt=2**31)]
+    weak: Annotated[float, Field(ge=0, le=1)]
+    replay: Annotated[float, Field(ge=0)]
     average: Share
     clip: Annotated[float, Field(ge=0)]
     window: Annotated[int, Field(ge=2, le=1_000_000)]
@@ -190,9 +194,15 @@ def default_text() -> str:
     return resources.files("batag.training").joinpath("default.toml").read_text(encoding="utf-8")
 
 
-def read_recipe(path: Path | None, *, settings: Iterable[str] = ()) -> Recipe:
-    """The recipe of a file (None: the default), changed by `table.key=value` settings."""
+def read_recipe(path: Path | None, *, settings: Iterable[str] = (), start: Path | None = None) -> Recipe:
+    """The recipe of a file (None: the default), changed by `table.key=value` settings.
+
+    With the folder of a bundle to start from, the bundle's recipe stands in the default's place.
+    """
     changes: list[Mapping[str, Any]] = []
+    if start is not None:
+        folder = find_bundle(start)
+        changes += (read_description(folder).recipe, {"input": {"pretrained": str(folder)}})
     if path is not None:
         try:
             changes.append(tomllib.loads(path.read_text(encoding="utf-8")))

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 
+from batag.bundles.bundle import DESCRIPTION, find_bundle
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
 from batag.errors import BatagError, InputError, UsageError
@@ -23,7 +24,7 @@ from batag.pages.page import Page, without_surrogates
 from batag.pages.problems import Problems
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
-from batag.training.data import Data, DataFiles, read_data
+from batag.training.data import DATA, Data, DataFiles, read_data
 from batag.training.dial import measure_dial
 from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
@@ -31,8 +32,9 @@ from batag.training.metrics import Metrics
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.selection import Selection
 from batag.training.shipping import score_tags, ship
+from batag.training.start import begin_with
 
-RECIPE, DATA, METRICS, LAST, BEST = "recipe.toml", "data.json", "metrics.jsonl", "last.safetensors", "best.safetensors"
+RECIPE, METRICS, LAST, BEST = "recipe.toml", "metrics.jsonl", "last.safetensors", "best.safetensors"
 CURVES, BUNDLE, BAD_BATCH = "curves.png", "bundle", "bad-batch.json"
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
 
@@ -55,13 +57,15 @@ class Run:
         self.scores: dict[str, Any] = {}
 
     @classmethod
-    def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Run:
+    def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Self:
         """A new run in a new (or empty) folder."""
         check_new(folder)
         if not files.train:
             raise UsageError("no pages to train on", todo="Name a file of labelled pages")
         if recipe.pages.dictionary:
             files = replace(files, dictionary=(Path(recipe.pages.dictionary),))
+        if recipe.input.pretrained:
+            files = replace(files, start=(find_bundle(Path(recipe.input.pretrained)) / DESCRIPTION,))
         facts = files.facts()
         run = cls(folder, recipe, files)
         run.new = True
@@ -76,7 +80,7 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, folder: Path, *, settings: Sequence[str] | None = None) -> Run:
+    def open(cls, folder: Path, *, settings: Sequence[str] | None = None) -> Self:
         """A run that began before; of its recipe only how long it takes may change."""
         if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
             raise InputError("is not the folder of a run", where=str(folder), todo="Name the folder that training wrote")
@@ -112,6 +116,8 @@ class Run:
                     input=self.recipe.input.options,
                     encoder=self.recipe.encoder.model_dump(),
                 )
+                if self.data.start is not None:
+                    begin_with(model, self.data.start, vocabulary=self.data.vocabulary, labels=self.data.scheme.labels)
             self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
         except BatagError:
             self.abandon()

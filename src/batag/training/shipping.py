@@ -13,7 +13,10 @@ from torch import Tensor
 from batag.bundles.bundle import write_bundle
 from batag.encoders.classifier import TokenClassifier
 from batag.encoders.prediction import predict_labels
+from batag.encoders.vocabulary import Vocabulary
 from batag.evaluation.tags import TagScores
+from batag.labels.scheme import Scheme
+from batag.segmentation.segmentation import Segmentation
 from batag.training.data import Data
 from batag.training.dial import DialOfDev
 from batag.training.loop import other_weights
@@ -44,26 +47,54 @@ def ship(
     dial: DialOfDev,
 ) -> None:
     """Write the bundle."""
-    values = recipe.model_dump()
     write_bundle(
         folder,
         weights=weights,
         vocabulary=data.vocabulary,
         dictionary=data.dictionary,
-        description={
-            "batag": version("batag"),
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "name": name,
-            "scheme": {"name": data.scheme.name, "classes": list(data.scheme.classes)},
-            "labels": list(data.scheme.labels),
-            "segmentation": {"name": data.segmentation.name, "rules": list(data.segmentation.cleaner.rules)},
-            "input": recipe.input.options,
-            "encoder": values["encoder"],
-            "window": recipe.training.window,
-            "overlap": recipe.training.overlap,
-            **dial.facts(data.scheme.classes),
+        description=_description(name, recipe, data.scheme, data.segmentation)
+        | dial.facts(data.scheme.classes)
+        | {
             "metrics": {"dev": dict(scores)},
             "trained_on": data.facts["train"] | {"dev_pages": data.facts["dev"]["pages"]},
-            "recipe": values,
         },
     )
+
+
+def ship_pretrained(
+    folder: Path,
+    *,
+    name: str,
+    recipe: Recipe,
+    vocabulary: Vocabulary,
+    segmentation: Segmentation,
+    weights: Mapping[str, Tensor],
+    scores: Mapping[str, Any],
+    pages: int,
+) -> None:
+    """Write a bundle without classes: something to start training from."""
+    write_bundle(
+        folder,
+        weights=weights,
+        vocabulary=vocabulary,
+        dictionary=segmentation.dictionary,
+        description=_description(name, recipe, Scheme("flat", ()), segmentation)
+        | {"metrics": {"dev": dict(scores)}, "trained_on": {"pages": pages}},
+    )
+
+
+def _description(name: str, recipe: Recipe, scheme: Scheme, segmentation: Segmentation) -> dict[str, Any]:
+    """What every bundle says of itself."""
+    return {
+        "batag": version("batag"),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "name": name,
+        "scheme": {"name": scheme.name, "classes": list(scheme.classes)},
+        "labels": list(scheme.labels),
+        "segmentation": {"name": segmentation.name, "rules": list(segmentation.cleaner.rules)},
+        "input": recipe.input.options,
+        "encoder": recipe.encoder.model_dump(),
+        "window": recipe.training.window,
+        "overlap": recipe.training.overlap,
+        "recipe": recipe.model_dump(),
+    }
