@@ -20,6 +20,7 @@ from torch import Tensor
 
 from batag.bundles.description import FORMAT, Description, FileName
 from batag.encoders.classifier import TokenClassifier, build_classifier
+from batag.encoders.frozen import Backbone, Frozen, frozen_of_bundle
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
 from batag.labels.scheme import Scheme
@@ -62,6 +63,8 @@ class Bundle:
         with torch.device("meta"):
             model = _classifier(self.description, self.vocabulary)
         model.load_state_dict(dict(self.weights), strict=True, assign=True)
+        if self.description.frozen:
+            model.input.lexicon.frozen = frozen_of_bundle(self.description.frozen, self.folder)
         return model.requires_grad_(False).eval()
 
 
@@ -72,6 +75,7 @@ def write_bundle(
     vocabulary: Vocabulary,
     dictionary: Dictionary | None,
     description: Mapping[str, Any],
+    frozen: Frozen | None = None,
 ) -> None:
     """Write a bundle beside its place and put it there whole; an older one of that name is replaced."""
     folder = folder.resolve()
@@ -86,10 +90,15 @@ def write_bundle(
         }
         if dictionary is not None:
             contents[DICTIONARY] = "".join(f"{term}\n" for term in dictionary.terms).encode()
+        contents |= {} if frozen is None else frozen.files()
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
         whole = {"format": FORMAT} | dict(description) | {"files": files}
+        if frozen is not None:
+            kind = "backbone" if isinstance(frozen, Backbone) else "vectors"
+            whole |= {"frozen": kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}
         contents[DESCRIPTION] = json.dumps(whole, ensure_ascii=False, indent=2).encode()
         for name, data in contents.items():
+            (making / name).parent.mkdir(exist_ok=True)
             with open_output(making / name) as stream:
                 stream.write(data)
         if folder.exists():

@@ -12,7 +12,7 @@ FORMAT = 1
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Name = Annotated[str, Field(min_length=1)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-FileName = Literal["model.safetensors", "vocabulary.json", "dictionary.txt", "model.onnx", "model.int8.onnx"]
+FileName = Annotated[str, Field(pattern=r"^(backbone/)?[A-Za-z0-9_-][A-Za-z0-9_.-]*$")]
 
 
 class _Part(BaseModel):
@@ -44,6 +44,7 @@ class InputOf(_Part):
     longest: Annotated[int, Field(ge=1, le=16)] = 4
     buckets: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000
     shapes: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000
+    frozen_width: Annotated[int, Field(ge=0, le=65_536)] = 0
 
 
 class EncoderOf(_Part):
@@ -108,4 +109,5 @@ class Description(_Part):
     metrics: dict[str, Any] = {}
     trained_on: dict[str, Any] = {}
     recipe: dict[str, Any] = {}
+    frozen: Literal["", "vectors", "backbone"] = ""
     files: dict[FileName, FileOf]

@@ -29,14 +29,15 @@ from batag.training.examples import Example, LabelledWords, choose_scheme, label
 from batag.training.recipe import Recipe
 
 DATA = "data.json"
-_PARTS = ("train", "dev", "dictionary", "replay", "start")
+_PARTS = ("train", "dev", "dictionary", "replay", "start", "frozen")
 
 
 @dataclass(frozen=True)
 class DataFiles:
     """Files of training and dev pages and how to read them; without dev files a tenth of the training pages is held out.
 
-    `replay` are old pages to mix in; `start` is the description of the bundle that training begins with.
+    `replay` are old pages to mix in; `start` is the description of the bundle that training begins with, `frozen`
+    the files of word vectors or of a backbone.
     """
 
     train: tuple[Path, ...]
@@ -45,6 +46,7 @@ class DataFiles:
     dictionary: tuple[Path, ...] = ()
     replay: tuple[Path, ...] = ()
     start: tuple[Path, ...] = ()
+    frozen: tuple[Path, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """As it stands in the run's `data.json`."""

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from batag.bundles.bundle import find_bundle, read_description
 from batag.encoders import ENCODERS, build_encoder
 from batag.encoders.classifier import own_options
+from batag.encoders.frozen import KINDS
 from batag.errors import InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
@@ -51,6 +52,8 @@ class InputTable(_Table):
     word_dropout: Share
     dropout: Share
     pretrained: str
+    vectors: str
+    backbone: str
     at_least: Count
     shortest: Annotated[int, Field(ge=1, le=16)]
     longest: Annotated[int, Field(ge=1, le=16)]
@@ -60,7 +63,12 @@ class InputTable(_Table):
     @property
     def options(self) -> dict[str, Any]:
         """The arguments of `build_input`."""
-        return self.model_dump(exclude={"at_least", "pretrained"})
+        return self.model_dump(exclude={"at_least", "pretrained", "vectors", "backbone"})
+
+    @property
+    def frozen(self) -> tuple[str, Path] | None:
+        """Which kind of frozen input there is, and where from."""
+        return next(((kind, Path(getattr(self, kind))) for kind in KINDS if getattr(self, kind)), None)
 
 
 class EncoderTable(_Table):
@@ -162,6 +170,7 @@ class Recipe(_Table):
         Cleaner(parse_rules(self.pages.rules))
         problems = {
             "encoder.heads": self.encoder.width % self.encoder.heads and "does not divide encoder.width",
+            "input.backbone": bool(self.input.vectors and self.input.backbone) and "and input.vectors are both said",
             "input.longest": self.input.longest < self.input.shortest and "is below input.shortest",
             "dial.rich": list(self.dial.betas) != sorted(self.dial.betas) and "is below balanced, or that below clean",
             "training.overlap": self.training.overlap >= self.training.window and "is not smaller than training.window",

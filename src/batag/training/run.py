@@ -16,6 +16,7 @@ import torch
 from batag.bundles.bundle import DESCRIPTION, find_bundle
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
+from batag.encoders.frozen import read_frozen
 from batag.errors import BatagError, InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.file import open_output
@@ -66,6 +67,9 @@ class Run:
             files = replace(files, dictionary=(Path(recipe.pages.dictionary),))
         if recipe.input.pretrained:
             files = replace(files, start=(find_bundle(Path(recipe.input.pretrained)) / DESCRIPTION,))
+        if recipe.input.frozen:
+            kind, source = recipe.input.frozen
+            files = replace(files, frozen=(source if kind == "vectors" else source / "model.safetensors",))
         facts = files.facts()
         run = cls(folder, recipe, files)
         run.new = True
@@ -108,14 +112,16 @@ class Run:
             # Whatever is wrong with the device is said before a long reading.
             self.device = choose_device(device)
             self.data = read_data(self.files, self.recipe, problems=Problems() if problems is None else problems, watch=watch)
+            frozen = read_frozen(*self.recipe.input.frozen) if self.recipe.input.frozen else None
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(self.recipe.training.seed)
                 model = build_classifier(
                     self.data.vocabulary,
                     labels=len(self.data.scheme.labels),
-                    input=self.recipe.input.options,
+                    input=self.recipe.input.options | {"frozen_width": frozen.width if frozen else 0},
                     encoder=self.recipe.encoder.model_dump(),
                 )
+                model.input.lexicon.frozen = frozen
                 if self.data.start is not None:
                     begin_with(model, self.data.start, vocabulary=self.data.vocabulary, labels=self.data.scheme.labels)
             self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
@@ -217,6 +223,7 @@ class Run:
             weights=weights,
             scores=self.scores,
             dial=dial,
+            frozen=self.learner.model.input.lexicon.frozen,
         )
         title = f"{name}: {self.recipe.encoder.name}, {self.recipe.objective.name}"
         draw_curves(self.metrics.lines(), self.folder / CURVES, title=title)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from batag.bundles.bundle import write_bundle
 from batag.encoders.classifier import TokenClassifier
+from batag.encoders.frozen import Frozen
 from batag.encoders.prediction import predict_labels
 from batag.encoders.vocabulary import Vocabulary
 from batag.evaluation.tags import TagScores
@@ -45,6 +46,7 @@ def ship(
     weights: Mapping[str, Tensor],
     scores: Mapping[str, Any],
     dial: DialOfDev,
+    frozen: Frozen | None,
 ) -> None:
     """Write the bundle."""
     write_bundle(
@@ -52,6 +54,7 @@ def ship(
         weights=weights,
         vocabulary=data.vocabulary,
         dictionary=data.dictionary,
+        frozen=frozen,
         description=_description(name, recipe, data.scheme, data.segmentation)
         | dial.facts(data.scheme.classes)
         | {
