@@ -12,7 +12,17 @@ FORMAT = 1
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Name = Annotated[str, Field(min_length=1)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-FileName = Annotated[str, Field(pattern=r"^(backbone/)?[A-Za-z0-9_-][A-Za-z0-9_.-]*$")]
+_Own = Literal[
+    "model.safetensors",
+    "vocabulary.json",
+    "dictionary.txt",
+    "vectors.json",
+    "vectors.safetensors",
+    "model.onnx",
+    "model.int8.onnx",
+]
+_OfBackbone = Annotated[str, Field(pattern=r"^backbone/[a-z_]+(\.bpe)?\.(json|txt|model|safetensors)$", max_length=64)]
+FileName = _Own | _OfBackbone
 
 
 class _Part(BaseModel):

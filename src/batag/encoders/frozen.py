@@ -6,7 +6,6 @@ Shapes: B pages, L tokens, K numbers a token.
 from __future__ import annotations
 
 import gzip
-import io
 import json
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors.torch import load, save
 from torch import Tensor
 
 from batag.errors import InputError, UsageError
@@ -57,18 +57,12 @@ class WordVectors:
 
     def files(self) -> dict[str, bytes]:
         words = json.dumps(self.words, ensure_ascii=False).encode(errors="surrogatepass")
-        return {"vectors.json": words, "vectors.npy": _npy(self._table[1:].numpy())}
+        return {"vectors.json": words, "vectors.safetensors": save({"vectors": self._table[1:].contiguous()})}
 
     @classmethod
     def of_files(cls, folder: Path) -> WordVectors:
-        table = np.load(folder / "vectors.npy", allow_pickle=False)
+        table = load((folder / "vectors.safetensors").read_bytes())["vectors"].numpy()
         return cls(json.loads((folder / "vectors.json").read_bytes()), table)
-
-
-def _npy(table: Table) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, table, allow_pickle=False)
-    return stream.getvalue()
 
 
 def read_vectors(path: Path) -> WordVectors:
