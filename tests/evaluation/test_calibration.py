@@ -35,6 +35,31 @@ def test_temperature_finds_the_temperature() -> None:
     assert float(found(0.9)) == pytest.approx(expected, abs=0.02)
 
 
+def test_the_line_of_a_temperature_is_exact_where_scores_lie() -> None:
+    raw, right, _ = overconfident(20_000)
+    found = _temperature(raw, right)
+    logits = np.log(np.array(found.raw) / (1 - np.array(found.raw)))
+    slope, height = np.polyfit(logits, np.log(np.array(found.probability) / (1 - np.array(found.probability))), 1)
+    for score in (0.5, 0.9, 0.99, 0.999):
+        expected = 1 / (1 + np.exp(-(slope * np.log(score / (1 - score)) + height)))
+        assert float(found(score)) == pytest.approx(expected, abs=0.003)
+
+
+@pytest.mark.parametrize("wrong_first", [True, False])
+def test_equal_scores_have_one_probability_whatever_their_order(wrong_first: bool) -> None:
+    raw = np.concatenate((np.linspace(0.1, 0.5, 40), np.ones(100)))
+    right = np.concatenate((np.zeros(40), np.array([0.0] * 10 + [1.0] * 90)[:: 1 if wrong_first else -1]))
+    assert float(_isotonic(raw, right)(1.0)) == pytest.approx(0.9, abs=0.01)
+
+
+def test_good_scores_stay_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    raw = rng.random(20_000)
+    right = (rng.random(20_000) < raw).astype(float)
+    _, errors = calibrate(raw + 1e-7, right, np.arange(20_000))
+    assert errors["none"] < 0.02
+
+
 def test_isotonic_is_scikit_learns_at_the_middles_of_its_steps() -> None:
     raw, right, _ = overconfident(500)
     found = _isotonic(raw, right)

@@ -16,7 +16,7 @@ from batag.evaluation.fscore import macro_fbeta
 from batag.evaluation.operating_point import (
     Dial,
     OperatingPoint,
-    _best_of_class,
+    _Sweep,
     choose_dial,
     class_numbers,
     label_offsets,
@@ -51,7 +51,9 @@ def test_the_sweep_finds_what_trying_every_offset_finds(beta: float, number: int
     logits, truth, _ = tokens(120, seed=3)
     offsets = np.array([0.3, -0.2])
     found = offsets.copy()
-    found[number] = _best_of_class(logits, truth, np.ones(len(truth)), FLAT, offsets, number, beta, -8.0, 8.0)
+    sweep = _Sweep(logits, truth, FLAT)
+    found[number], score = sweep.best_of_class(np.ones(len(truth)), offsets, number, beta=beta, low=-8.0, high=8.0)
+    assert macro(logits, truth, found, beta) == pytest.approx(score, abs=1e-9)
     best = max(macro(logits, truth, np.where(np.arange(2) == number, o, offsets), beta) for o in np.linspace(-8, 8, 4001))
     assert macro(logits, truth, found, beta) == pytest.approx(best, abs=1e-9)
 
@@ -100,6 +102,26 @@ def test_few_tokens_and_missing_classes_give_finite_offsets() -> None:
         logits = np.zeros((len(truth), 3))
         dial = choose_dial(logits, np.array(truth), np.zeros(len(truth), dtype=np.int64), FLAT)
         assert all(np.isfinite(point.offsets).all() for point in dial.points)
+
+
+def test_a_class_that_dev_hardly_has_stays_as_it_was_learnt() -> None:
+    logits, truth, pages = tokens(2000, seed=5, skew=0.0)
+    few = np.where((truth == 2) & (np.cumsum(truth == 2) > 3), 0, truth)
+    for point in choose_dial(logits, few, pages, FLAT, fewest=20).points:
+        assert point.offsets[1] == 0
+        assert point.offsets[0] != 0
+    none = np.where(truth == 2, 0, truth)
+    assert all(point.offsets[1] == 0 for point in choose_dial(logits, none, pages, FLAT).points)
+
+
+def test_very_many_tokens_are_sampled_by_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    logits, truth, pages = tokens(20_000, seed=6)
+    whole = choose_dial(logits, truth, pages, FLAT)
+    monkeypatch.setattr("batag.evaluation.operating_point._MOST_LOGITS", 6000)
+    some = choose_dial(logits, truth, pages, FLAT)
+    assert some != whole
+    for one, other in zip(some.points, whole.points, strict=True):
+        assert macro(logits, truth, one.offsets, one.beta) > macro(logits, truth, other.offsets, one.beta) - 0.02
 
 
 def test_it_is_the_same_after_a_bundle() -> None:

@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.tiny import QUICK, catalogue, tiny_run, typed
+from tests.tiny import QUICK, catalogue, make_bundle, tiny_run, typed
 
 import batag
 from batag.bundles.bundle import read_bundle
 from batag.errors import BatagError, UsageError
-from batag.labels.weak import WEAK
+from batag.labels.weak import WEAK, is_weak
+from batag.objectives import build_objective
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
 from batag.training.data import DataFiles, read_data
+from batag.training.examples import Example
+from batag.training.loop import _weak_loss, padded_labels
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 
@@ -103,9 +106,52 @@ def test_training_from_a_bundle_begins_where_it_was(tmp_path: Path) -> None:
     assert found[1] > 0.8 * found[0] > 0
 
 
-def test_a_start_of_another_shape_is_one_clear_error(tmp_path: Path, new: Path) -> None:
-    for setting in ("encoder.width=64", "encoder.name=transformer", "input.buckets=400"):
-        with pytest.raises(UsageError, match=r"does not fit|vectors of"):
+def test_old_pages_that_are_gone_or_changed_are_one_clear_error_that_can_be_avoided(tmp_path: Path, new: Path) -> None:
+    import shutil
+
+    old = written(tmp_path / "old.jsonl", catalogue(20))
+    shutil.copytree(tiny_run(), tmp_path / "start")
+    facts = tmp_path / "start" / "data.json"
+    said = json.loads(facts.read_text())
+    said["train"] = [{"file": str(old), "sha256": "0" * 64}]
+    facts.write_text(json.dumps(said))
+    with pytest.raises(BatagError, match=r"has changed.*--replay.*training\.replay=0"):
+        begun(tmp_path / "run", new, start=tmp_path / "start")
+    for argument in (("--set", "training.replay=0"), ("--replay", old)):
+        done = typed("train", new, "--dev", new, "--from", tmp_path / "start", "--out", tmp_path / argument[0], *argument,
+                     "--set", "training.epochs=1")  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+
+def test_dev_pages_are_new_ones(tmp_path: Path) -> None:
+    new = written(tmp_path / "new.jsonl", [replace(each, id=f"new-{each.id}") for each in catalogue(20, seed=5)])
+    recipe = read_recipe(None, start=tiny_run())
+    run = Run.create(tmp_path / "run", recipe, DataFiles((new,)).replaying(None, tiny_run()))
+    run.prepare(device="cpu")
+    assert run.data is not None
+    assert all(example.page.startswith("new-") for example in run.data.dev)
+    assert any(not example.page.startswith("new-") for example in run.data.train)
+    assert run.data.facts["train"]["replayed"] == 60
+
+
+def test_what_the_start_carries_itself_is_used(tmp_path: Path, new: Path) -> None:
+    bundle = make_bundle(
+        tmp_path / "alone", dictionary=["from shop"], recipe={"objective": {"name": "WCE", "later": 1}, "x": {}}
+    )
+    run = begun(tmp_path / "run", new, start=bundle)
+    assert run.data is not None
+    assert run.data.segmentation.dictionary is not None
+    assert "from shop" in run.data.train[0].words
+    assert run.recipe.objective.name == "WCE"
+    assert run.recipe.encoder.width == 8
+    with pytest.raises(UsageError, match=r"pages\.rules"):
+        begun(tmp_path / "other", new, "pages.rules=html", start=bundle)
+
+
+def test_a_start_that_means_something_else_is_one_clear_error(tmp_path: Path, new: Path) -> None:
+    for setting in ("encoder.width=64", "encoder.name=transformer", "input.buckets=400", "encoder.depth=2", "input.longest=3",
+                    "encoder.position=none", "input.kind=word", "pages.scheme=bio"):  # fmt: skip
+        with pytest.raises(UsageError, match=r"does not fit"):
             begun(tmp_path / "run", new, setting, start=tiny_run())
         assert not (tmp_path / "run").exists()
 
@@ -147,11 +193,31 @@ def test_weak_pages_are_learnt_from_but_never_measured_by(tmp_path: Path) -> Non
     weak = [replace(page, id=f"weak-{page.id}", extra={WEAK: True}) for page in catalogue(20, seed=2)]
     pages = written(tmp_path / "all.jsonl", people + weak)
     data = read_data(DataFiles((pages,)), read_recipe(None), problems=Problems())
-    assert data.facts["train"]["weak"] == 60
-    assert data.facts["dev"]["weak"] == 0
-    assert data.facts["dev"]["pages"] + data.facts["train"]["pages"] == 120
+    train, dev = data.facts["train"], data.facts["dev"]
+    assert train["weak"] + train["left_out"] == 60
+    assert 0 < train["left_out"] < 20  # may be twins of dev pages
+    assert dev["weak"] == 0
+    assert dev["pages"] + train["pages"] + train["left_out"] == 120
     named = read_data(DataFiles((pages,), (pages,)), read_recipe(None), problems=Problems())
     assert (named.facts["dev"]["pages"], named.facts["dev"]["not_labelled"]) == (60, 60)
+
+
+@pytest.mark.parametrize(
+    ("said", "weak"), [(True, True), ("true", True), ("1", True), (False, False), ("no", False), ("", False)]
+)
+def test_a_page_is_weak_if_it_says_so(said: object, weak: bool) -> None:
+    assert is_weak(page(1, "boot", "goods", **{WEAK: said})) is weak
+
+
+@pytest.mark.parametrize("weak", [1, 8])
+def test_weak_pages_count_less_also_where_there_are_no_others(weak: int) -> None:
+    torch.manual_seed(0)
+    objective, logits = build_objective("CE", [5, 5]), torch.randn(8, 3, 2)
+    batch = [Example("", ["a", "b"], [0, 1], weak=number < weak) for number in range(8)]
+    targets = padded_labels(batch, 3)
+    found = _weak_loss(objective, logits, targets, batch, weak=0.25)
+    losses = [objective(logits[n], targets[n]) * (0.25 if n < weak else 1.0) for n in range(8)]
+    torch.testing.assert_close(found, torch.stack(losses).mean())
 
 
 def test_a_weak_page_counts_as_much_as_the_recipe_says(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from batag.bundles.description import FORMAT, Description, FileName
 from batag.encoders.classifier import TokenClassifier, build_classifier
-from batag.encoders.frozen import Backbone, Frozen, frozen_of_bundle
+from batag.encoders.frozen import Backbone, Frozen, WordVectors
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
 from batag.labels.scheme import Scheme
@@ -31,6 +31,7 @@ from batag.segmentation.segmentation import Segmentation
 MODEL: FileName = "model.safetensors"
 VOCABULARY: FileName = "vocabulary.json"
 DICTIONARY: FileName = "dictionary.txt"
+VECTORS: tuple[FileName, FileName] = ("vectors.json", "vectors.safetensors")
 DESCRIPTION = "bundle.json"
 _REQUIRED = (MODEL, VOCABULARY)
 _LONGEST_WORDS, _ROOM_FOR_NAMES = 1 << 30, 16 << 20
@@ -57,14 +58,31 @@ class Bundle:
         said = self.description.segmentation
         return Segmentation(said.name, rules=said.rules, dictionary=self.dictionary)
 
+    def frozen(self) -> Frozen | None:
+        """Its word vectors or backbone; the files were checked when it was read."""
+        kind, width = self.description.frozen, self.description.input.frozen_width
+        if not kind:
+            return None
+        where = self.folder / (VECTORS[1] if kind == "vectors" else "backbone")
+        try:
+            if kind == "backbone":
+                found: Frozen = Backbone(where)
+            else:
+                found = WordVectors.of_files(*((self.folder / name).read_bytes() for name in VECTORS), width=width)
+        except (SafetensorError, ValueError, KeyError, RecursionError) as error:
+            raise InputError(f"does not fit bundle.json ({error})", where=str(where), todo=_AGAIN) from error
+        if found.width != width:
+            what = f"does not fit bundle.json: {found.width} numbers a token, not {width}"
+            raise InputError(what, where=str(where), todo=_AGAIN)
+        return found
+
     def model(self) -> TokenClassifier:
         """The classifier with its weights, ready to predict."""
         # No memory is taken before names and shapes are known to be those of the file.
         with torch.device("meta"):
             model = _classifier(self.description, self.vocabulary)
         model.load_state_dict(dict(self.weights), strict=True, assign=True)
-        if self.description.frozen:
-            model.input.lexicon.frozen = frozen_of_bundle(self.description.frozen, self.folder)
+        model.input.lexicon.frozen = self.frozen()
         return model.requires_grad_(False).eval()
 
 
@@ -92,10 +110,11 @@ def write_bundle(
             contents[DICTIONARY] = "".join(f"{term}\n" for term in dictionary.terms).encode()
         contents |= {} if frozen is None else frozen.files()
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
-        whole = {"format": FORMAT} | dict(description) | {"files": files}
+        # The oldest format that can say it, so that older batags read what they can.
+        plain_one = frozen is None and description["scheme"]["classes"]
+        whole = {"format": 1 if plain_one else FORMAT} | dict(description) | {"files": files}
         if frozen is not None:
-            kind = "backbone" if isinstance(frozen, Backbone) else "vectors"
-            whole |= {"frozen": kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}
+            whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}
         contents[DESCRIPTION] = json.dumps(whole, ensure_ascii=False, indent=2).encode()
         for name, data in contents.items():
             (making / name).parent.mkdir(exist_ok=True)
@@ -139,7 +158,21 @@ def read_bundle(folder: Path | str) -> Bundle:
         raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or _AGAIN) from error
     for name in description.files.keys() - {MODEL, VOCABULARY, DICTIONARY}:
         _check_file(folder, description, name)
+    _check_frozen(folder, description)
     return bundle
+
+
+def _check_frozen(folder: Path, description: Description) -> None:
+    """Whether a frozen input is all there, and nothing beside it that somebody else put there."""
+    listed, where = set(description.files), str(folder / DESCRIPTION)
+    if bool(description.frozen) != bool(description.input.frozen_width):
+        raise InputError("says of a frozen input only half", where=where, todo=_AGAIN)
+    wanted = {"vectors": VECTORS, "backbone": ("backbone/config.json", "backbone/model.safetensors")}
+    if missing := sorted(set(wanted.get(description.frozen, ())) - listed):
+        raise InputError(f"does not list {missing[0]}", where=where, todo=_AGAIN)
+    inside = {path.relative_to(folder).as_posix() for path in (folder / "backbone").rglob("*") if not path.is_dir()}
+    if spare := sorted(inside - listed):
+        raise InputError("is not a file of this bundle", where=str(folder / spare[0]), todo="Remove it")
 
 
 def find_bundle(folder: Path) -> Path:
@@ -198,7 +231,7 @@ def _check_file(folder: Path, description: Description, name: FileName) -> None:
     """Whether a file is the one that was written: in its place, of its size, with its hash."""
     path, said = folder / name, description.files[name]
     try:
-        if path.is_symlink() and folder.resolve() not in path.resolve(strict=True).parents:
+        if (path.is_symlink() or path.parent != folder) and folder.resolve() not in path.resolve(strict=True).parents:
             raise InputError("is a link that leads out of the bundle", where=str(path), todo="Put the file itself there")
         _check_there(path)
         if (size := path.stat().st_size) != said.bytes:

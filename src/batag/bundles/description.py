@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from itertools import chain, pairwise
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 1
-"""The version of the bundle format that this batag writes; it reads all up to it."""
+FORMAT = 2
+"""The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet."""
 
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Name = Annotated[str, Field(min_length=1)]
@@ -83,6 +84,19 @@ class OperatingPointsOf(_Part):
 
     points: list[PointOf] = []
 
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        """A dial from 0 to 1 whose offsets never fall, all for the same classes."""
+        places = [point.richness for point in self.points]
+        if places and (places[0] != 0 or places[-1] != 1 or places != sorted(set(places))):
+            raise ValueError("richness does not rise from 0 to 1")
+        for one, other in pairwise(self.points):
+            if one.offsets.keys() != other.offsets.keys():
+                raise ValueError("the points have offsets of different classes")
+            if any(other.offsets[name] < offset for name, offset in one.offsets.items()):
+                raise ValueError("an offset falls as richness rises")
+        return self
+
 
 class CalibrationOf(_Part):
     """A rising line from raw scores to probabilities."""
@@ -91,6 +105,14 @@ class CalibrationOf(_Part):
     raw: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = [0.0, 1.0]
     probability: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = [0.0, 1.0]
     errors: dict[str, float] = {}
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        if len(self.raw) != len(self.probability) or any(
+            a > b for a, b in chain(pairwise(self.raw), pairwise(self.probability))
+        ):
+            raise ValueError("is not a rising line")
+        return self
 
 
 class FileOf(_Part):
@@ -121,3 +143,9 @@ class Description(_Part):
     recipe: dict[str, Any] = {}
     frozen: Literal["", "vectors", "backbone"] = ""
     files: dict[FileName, FileOf]
+
+    @model_validator(mode="after")
+    def _dial_of_its_classes(self) -> Self:
+        if any(point.offsets.keys() != set(self.scheme.classes) for point in self.operating_points.points):
+            raise ValueError("the operating points are not those of its classes")
+        return self

@@ -43,7 +43,7 @@ def evaluate(
     from batag.cli.loading import load_tagger
     from batag.cli.tables import show_groups, show_scores
     from batag.cli.terminal import collected_problems, console, print_json, watched
-    from batag.errors import InputError
+    from batag.errors import InputError, UsageError
     from batag.evaluation.chart import draw_scores
     from batag.labels.picture import check_picture
     from batag.pages.file import open_output
@@ -56,6 +56,10 @@ def evaluate(
             check_picture(picture)
     tagger = load_tagger(bundle, device=device)
     tagger.offsets(richness)
+    if dial is not None and tagger.dial is None:
+        raise UsageError("this bundle has no operating points to draw", todo="Leave --dial out, or train again")
+    if dial is not None and Path("-") in pages:
+        raise UsageError("--dial reads the pages twice, and - can be read once", todo="Name a file")
     said_of_input = options.of_input(format, columns, language, encoding)
     with ExitStack() as files, collected_problems(strict=strict, path=problems) as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None
@@ -91,12 +95,9 @@ def evaluate(
 
 def draw_sweep(tagger: Tagger, pages: Iterable[Page], path: Path) -> dict[str, Any]:
     """The tagger at every richness, drawn."""
-    from batag.errors import UsageError
     from batag.evaluation.dial_chart import draw_dial
     from batag.tagging.sweep import Sweep
 
-    if tagger.dial is None:
-        raise UsageError("this bundle has no operating points to draw", todo="Leave --dial out, or train again")
     sweep = Sweep(tagger)
     sweep.add(pages)
     report = sweep.report()

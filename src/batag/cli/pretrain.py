@@ -53,6 +53,9 @@ def pretrain(
         raise UsageError("no pages to learn words from", todo="Name files of pages")
     with collected_problems(strict=strict, path=problems) as found:
         run.prepare(device=device, problems=found, watch=partial(progress, doing="reading pages"))
+    if run.cut_off:
+        said = f"the {run.cut_off:,} rarest words have no vector of their own; their spelling says what they are"
+        console(error=True).print(said, style="yellow", markup=False)
     heading = f"{run.recipe.encoder.name} guesses {len(run.vocabulary.words):,} words on {len(run.texts):,} pages"
     follow(run, heading=heading, again="pretrain", said=_said)
     if as_json:

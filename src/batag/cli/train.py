@@ -62,14 +62,14 @@ def train(
     if resume is not None:
         run = Run.open(resume, settings=set_)
     elif pages:
-        for path in (*pages, *(dev or [])):
+        for path in (*pages, *(dev or []), *(replay or [])):
             if path.is_dir():
                 raise InputError("is a folder", where=str(path), todo="Name the files in it")
             if str(path) == "-" or (path.exists() and not path.is_file()):
                 raise UsageError(f"{path} cannot be read a second time when the run is resumed", todo="Name files")
         chosen = read_recipe(recipe, settings=set_ or [], start=from_)
         files = DataFiles(tuple(pages), tuple(dev or ()), options.of_input(format, columns, language, encoding))
-        run = Run.create(out, chosen, files if from_ is None else files.replaying(replay, from_))
+        run = Run.create(out, chosen, files.replaying(replay, from_) if from_ is not None and chosen.training.replay else files)
     else:
         raise UsageError("no pages to train on", todo="Name files of labelled pages, or a run with --resume")
     train_watched(run, device=device, strict=strict, problems=problems)
@@ -119,6 +119,12 @@ def notes(facts: dict[str, Any]) -> list[str]:
                 f"{name}: {part['tags_misaligned']:,} of {part['tags']:,} tags do not fit the tokens "
                 f"({part['tags_lost']:,} lost); batag inspect lists them"
             )
+    if train["replayed"]:
+        lines.append(f"train: {train['replayed']:,} old pages are mixed in (training.replay)")
+    if train["left_out"]:
+        lines.append(
+            f"train: {train['left_out']:,} weak or old pages are left out, so that no twin of a dev page is learnt from"
+        )
     if train["weak"]:
         lines.append(f"train: {train['weak']:,} of {train['pages']:,} pages have weak labels and count less (training.weak)")
     if dev["unknown_classes"]:
@@ -210,9 +216,10 @@ def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = s
 
 def report(run: Run, *, as_json: bool) -> None:
     """What came out, and what to type next."""
-    from batag.cli.tables import show_scores
+    from batag.cli.tables import show_points, show_scores
     from batag.cli.terminal import console, print_json
-    from batag.training.run import BUNDLE, CURVES
+    from batag.training.data import BUNDLE
+    from batag.training.run import CURVES
 
     bundle = run.folder / BUNDLE
     if as_json:
@@ -220,8 +227,10 @@ def report(run: Run, *, as_json: bool) -> None:
         print_json({"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores})
         return
     out = console()
-    out.print(f"dev scores of the best epoch ({run.scores['epoch']}, by {run.selection.metric}):", markup=False)
+    chosen = f"epoch {run.scores['epoch']}, by {run.selection.metric}"
+    out.print(f"dev scores of the best epoch ({chosen}), most probable labels:", markup=False)
     show_scores(run.scores, out)
+    show_points(run.scores["points"], out)
     out.print(f"curves in {run.folder / CURVES}, bundle in {bundle}; next:", markup=False)
     out.print(f"  batag evaluate {bundle} TEST_PAGES", markup=False)
     out.print(f"  batag tag {bundle} PAGES --out TAGGED.jsonl", markup=False)

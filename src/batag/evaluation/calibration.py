@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-_FOLDS, _BINS, _KNOTS, _FEWEST = 5, 10, 33, 50
+_FOLDS, _BINS, _KNOTS, _FEWEST = 5, 10, 65, 50
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,11 @@ AS_IT_IS = Calibration("none", (0.0, 1.0), (0.0, 1.0))
 
 
 def calibrate(raw: Floats, right: Floats, groups: NDArray[np.int64]) -> tuple[Calibration, dict[str, float]]:
-    """The better of temperature and isotonic by cross-fitted ECE (folds of whole groups), and each one's ECE.
+    """The best of temperature, isotonic and none by cross-fitted ECE (folds of whole groups), and each one's ECE.
 
     With fewer than fifty tags, or only right or only wrong ones, scores stay as they are.
     """
+    raw = np.clip(raw, 0.0, 1.0)
     errors = {"none": expected_calibration_error(raw, right)}
     if len(raw) < _FEWEST or right.min() == right.max() or len(np.unique(groups)) < _FOLDS:
         return AS_IT_IS, errors
@@ -46,8 +47,8 @@ def calibrate(raw: Floats, right: Floats, groups: NDArray[np.int64]) -> tuple[Ca
         for number in range(_FOLDS):
             held[fold == number] = fit(raw[fold != number], right[fold != number])(raw[fold == number])
         errors[name] = expected_calibration_error(held, right)
-    best = min(methods, key=lambda name: errors[name])
-    return methods[best](raw, right), errors
+    best = min(errors, key=lambda name: errors[name])
+    return methods[best](raw, right) if best in methods else AS_IT_IS, errors
 
 
 def expected_calibration_error(scores: Floats, right: Floats) -> float:
@@ -86,16 +87,21 @@ def _temperature(raw: Floats, right: Floats) -> Calibration:
         if np.abs(step).max() < 1e-9:
             break
     weights[0] = max(weights[0], 1e-3)  # never falling
-    knots = np.linspace(0, 1, _KNOTS)
-    return Calibration("temperature", tuple(knots.tolist()), tuple(_sigmoid(weights[0] * _logit(knots) + weights[1]).tolist()))
+    # Evenly by logit: most scores lie close to 1, where the line bends most.
+    logits = np.linspace(-_logit(1.0), _logit(1.0), _KNOTS)
+    return Calibration(
+        "temperature", tuple(_sigmoid(logits).tolist()), tuple(_sigmoid(weights[0] * logits + weights[1]).tolist())
+    )
 
 
 def _isotonic(raw: Floats, right: Floats) -> Calibration:
     """The rising step function nearest to right and wrong (pool adjacent violators), as a line through its steps' middles."""
     order = np.argsort(raw, kind="stable")
     blocks: list[list[float]] = []  # sum of right, sum of raw, number
-    for score, value in zip(raw[order].tolist(), right[order].tolist(), strict=True):
-        blocks.append([value, score, 1.0])
+    # Equal scores are one block from the start: their order says nothing.
+    scores, first = np.unique(raw[order], return_index=True)
+    for score, values in zip(scores.tolist(), np.split(right[order], first[1:]), strict=True):
+        blocks.append([float(values.sum()), score * len(values), float(len(values))])
         while len(blocks) > 1 and blocks[-2][0] * blocks[-1][2] >= blocks[-1][0] * blocks[-2][2]:
             last = blocks.pop()
             blocks[-1] = [one + other for one, other in zip(blocks[-1], last, strict=True)]
@@ -105,7 +111,7 @@ def _isotonic(raw: Floats, right: Floats) -> Calibration:
     return Calibration("isotonic", tuple(middles), tuple(shares.tolist()))
 
 
-def _logit(p: Floats) -> Floats:
+def _logit(p: Floats | float) -> Floats:
     clipped = np.clip(p, 1e-6, 1 - 1e-6)
     return np.asarray(np.log(clipped) - np.log1p(-clipped))
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.errors import UsageError
-from batag.evaluation.fscore import macro_fbeta
+from batag.evaluation.tokens import class_numbers
 from batag.labels.scheme import Scheme
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 
 NAMES = {"clean": 0.0, "balanced": 0.5, "rich": 1.0}
 _FARTHEST = 8.0
-_BAGS = 8
+_BAGS, _ROUNDS, _MOST_LOGITS = 8, 10, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -99,24 +99,40 @@ def choose_dial(
     *,
     betas: Sequence[float] = (0.5, 1.0, 2.0),
     seed: int = 0,
+    fewest: int = 1,
 ) -> Dial:
     """The points of clean, balanced and rich, best for macro F_beta on dev; `pages_N` says which page a token is of.
 
-    Offsets are means over resamplings of the pages, so that a few tokens of dev do not decide.
+    Offsets are means over resamplings of the pages, so that a few tokens of dev do not decide. A class with fewer than
+    `fewest` tokens in dev keeps 0: nothing is known of it.
     """
-    bags = _bags(pages_N, seed=seed)
-    classes = len(scheme.classes)
-    low, high = np.full(classes, -_FARTHEST), np.full(classes, _FARTHEST)
+    kept_N = _some_pages(pages_N, most=max(_MOST_LOGITS // (len(scheme.classes) + 1), 10_000), seed=seed)
+    sweep = _Sweep(logits_NL[kept_N], truth_N[kept_N], scheme)
+    bags = _bags(pages_N[kept_N], seed=seed)
+    enough = np.bincount(truth_N, minlength=len(scheme.classes) + 1)[1:] >= fewest
+    low, high = np.where(enough, -_FARTHEST, 0.0), np.where(enough, _FARTHEST, 0.0)
 
     def mean(beta: float, low: Floats, high: Floats, start: Floats) -> Floats:
-        found = [_best_offsets(logits_NL, truth_N, bag, scheme, beta=beta, low=low, high=high, start=start) for bag in bags]
-        return np.asarray(np.clip(np.mean(found, axis=0), low, high))
+        found = np.array([sweep.best(bag, beta=beta, low=low, high=high, start=start) for bag in bags])
+        # A resampling without a class says nothing of it.
+        seen = np.array([sweep.true_amounts(bag)[1:] > 0 for bag in bags])
+        sums, counts = np.where(seen, found, 0.0).sum(0), seen.sum(0)
+        return np.clip(np.where(counts > 0, sums / np.maximum(counts, 1), start), low, high)
 
     clean_beta, balanced_beta, rich_beta = betas
-    balanced = mean(balanced_beta, low, high, np.zeros(classes))
-    clean, rich = mean(clean_beta, low, balanced, balanced), mean(rich_beta, balanced, high, balanced)
+    balanced = mean(balanced_beta, low, high, np.zeros(len(scheme.classes)))
+    clean = mean(clean_beta, low, balanced, balanced)
+    rich = mean(rich_beta, balanced, high, balanced)
     made = zip(NAMES.values(), betas, (clean, balanced, rich), strict=True)
     return Dial(tuple(OperatingPoint(richness, beta, tuple(map(float, offsets))) for richness, beta, offsets in made))
+
+
+def _some_pages(pages_N: Integers, *, most: int, seed: int) -> NDArray[np.bool_]:
+    """Which tokens to look at: all, or of a very large dev set those of some pages."""
+    if len(pages_N) <= most:
+        return np.ones(len(pages_N), dtype=bool)
+    names = np.unique(pages_N)
+    return np.isin(pages_N, names[np.random.default_rng(seed).random(len(names)) < most / len(pages_N)])
 
 
 def _bags(pages_N: Integers, *, seed: int) -> list[Floats]:
@@ -127,84 +143,68 @@ def _bags(pages_N: Integers, *, seed: int) -> list[Floats]:
     return [np.ones(len(pages_N)), *(weights.astype(np.float64)[of_page_N] for weights in drawn)]
 
 
-def _best_offsets(
-    logits_NL: Floats,
-    truth_N: Integers,
-    weights_N: Floats,
-    scheme: Scheme,
-    *,
-    beta: float,
-    low: Floats,
-    high: Floats,
-    start: Floats,
-) -> Floats:
-    """Class by class the best offset given the others', until none gets better."""
-    best, offsets = -1.0, np.clip(start, low, high)
-    for _ in range(20):
-        for number in range(len(offsets)):
-            offsets[number] = _best_of_class(
-                logits_NL, truth_N, weights_N, scheme, offsets, number, beta, low[number], high[number]
-            )
-        score = macro_fbeta(_confusion(logits_NL, truth_N, weights_N, scheme, offsets), beta)
-        if score <= best + 1e-6:
-            break
-        best = score
-    return offsets
+class _Sweep:
+    """Finds the offsets that make macro F_beta of weighted tokens highest, one class after the other."""
 
+    def __init__(self, logits_NL: Floats, truth_N: Integers, scheme: Scheme) -> None:
+        class_of = class_numbers(scheme)
+        # Of each class only its highest label counts, whatever the offset.
+        self.logits_NC = np.stack([logits_NL[:, class_of == k].max(1) for k in range(len(scheme.classes) + 1)], axis=1)
+        self.truth_N, self.size = truth_N, len(scheme.classes) + 1
 
-def _best_of_class(
-    logits_NL: Floats,
-    truth_N: Integers,
-    weights_N: Floats,
-    scheme: Scheme,
-    offsets: Floats,
-    number: int,
-    beta: float,
-    low: float,
-    high: float,
-) -> float:
-    """Sweep one class's offset: token after token changes from what it is otherwise to this class."""
-    class_of = class_numbers(scheme)
-    shifted_NL = logits_NL + label_offsets(scheme, offsets)
-    own = class_of == number + 1
-    without_NL = np.where(own, -np.inf, shifted_NL)
-    otherwise_N = class_of[without_NL.argmax(1)]
-    # It is this class's from this offset on.
-    turn_N = without_NL.max(1) - np.where(own, logits_NL, -np.inf).max(1)
-    order = np.argsort(turn_N, kind="stable")
-    size = len(scheme.classes) + 1
-    rows = np.arange(size)
-    truth, other, weight = truth_N[order], otherwise_N[order], weights_N[order][:, None]
-    true_C = np.bincount(truth_N, weights=weights_N, minlength=size)
-    said_C = np.bincount(otherwise_N, weights=weights_N, minlength=size)
-    hits_C = np.bincount(truth_N, weights=weights_N * (truth_N == otherwise_N), minlength=size)
-    is_own, is_other = rows == number + 1, rows == other[:, None]
-    zero = np.zeros((1, size))
-    said = said_C + np.concatenate((zero, np.cumsum(weight * (is_own * 1.0 - is_other), axis=0)))
-    gained = is_own * (truth == number + 1)[:, None] * 1.0 - is_other * (truth == other)[:, None]
-    hits = hits_C + np.concatenate((zero, np.cumsum(weight * gained, axis=0)))
-    below = beta**2 * true_C + said
-    score = np.divide((1 + beta**2) * hits, below, out=np.zeros_like(below), where=below > 1e-9).mean(1)
-    # After so many changes any offset between two turns does: the middle, or a little beyond the last.
-    turns = turn_N[order]
-    edges = np.concatenate(([low], turns, [high]))
-    places = np.clip((edges[:-1] + edges[1:]) / 2, low, high)
-    allowed = (edges[:-1] <= high) & (edges[1:] >= low) & (edges[1:] > edges[:-1])
-    if not allowed.any():
-        return float(np.clip(offsets[number], low, high))
-    score = np.where(allowed, score, -1.0)
-    best = np.flatnonzero(score >= score.max() - 1e-9)
-    return float(places[best[np.abs(places[best] - offsets[number]).argmin()]])
+    def true_amounts(self, weights_N: Floats) -> Floats:
+        return np.asarray(np.bincount(self.truth_N, weights=weights_N, minlength=self.size), dtype=np.float64)
 
+    def best(self, weights_N: Floats, *, beta: float, low: Floats, high: Floats, start: Floats) -> Floats:
+        """Class by class the best offset given the others', until none gets better."""
+        best, offsets = -1.0, np.clip(start, low, high)
+        for _ in range(_ROUNDS):
+            score = best
+            for number in np.flatnonzero(high > low):
+                offsets[number], score = self.best_of_class(
+                    weights_N, offsets, int(number), beta=beta, low=low[number], high=high[number]
+                )
+            if score <= best + 1e-6:
+                break
+            best = score
+        return offsets
 
-def class_numbers(scheme: Scheme) -> Integers:
-    """The class of each label, none being 0."""
-    per_class = (len(scheme.labels) - 1) // max(len(scheme.classes), 1)
-    return np.concatenate(([0], np.repeat(np.arange(1, len(scheme.classes) + 1), per_class)))
+    def best_of_class(
+        self, weights_N: Floats, offsets: Floats, number: int, *, beta: float, low: float, high: float
+    ) -> tuple[float, float]:
+        """Move one class's offset from low to high: token after token changes from what it is otherwise to this class.
 
-
-def _confusion(logits_NL: Floats, truth_N: Integers, weights_N: Floats, scheme: Scheme, offsets: Floats) -> Floats:
-    size = len(scheme.classes) + 1
-    said_N = class_numbers(scheme)[(logits_NL + label_offsets(scheme, offsets)).argmax(1)]
-    cells = np.bincount(size * truth_N + said_N, weights=weights_N, minlength=size * size)
-    return np.asarray(cells.reshape(size, size), dtype=np.float64)
+        The best offset (of equals the nearest to the one before), and the macro F_beta there.
+        """
+        own, truth_N = number + 1, self.truth_N
+        shifted_NC = self.logits_NC + np.concatenate(([0.0], offsets))
+        shifted_NC[:, own] = -np.inf
+        other_N = shifted_NC.argmax(1)
+        # It is this class's from this offset on.
+        turn_N = shifted_NC[np.arange(len(truth_N)), other_N] - self.logits_NC[:, own]
+        at_low_N = np.where(turn_N < low, own, other_N)
+        true_C = self.true_amounts(weights_N)
+        said_C = np.bincount(at_low_N, weights=weights_N, minlength=self.size)
+        hits_C = np.bincount(truth_N, weights=weights_N * (truth_N == at_low_N), minlength=self.size)
+        events = np.flatnonzero((turn_N >= low) & (turn_N < high))
+        events = events[np.argsort(turn_N[events], kind="stable")]
+        gain = np.zeros(len(events) + 1)
+        for k in range(self.size):
+            # What the class says and hits after each change that touches it.
+            mine = np.arange(len(events)) if k == own else np.flatnonzero(other_N[events] == k)
+            sign = 1.0 if k == own else -1.0
+            weight = sign * weights_N[events[mine]]
+            said = said_C[k] + np.concatenate(([0.0], np.cumsum(weight)))
+            hits = hits_C[k] + np.concatenate(([0.0], np.cumsum(weight * (truth_N[events[mine]] == k))))
+            below = beta**2 * true_C[k] + said
+            score = np.divide((1 + beta**2) * hits, below, out=np.zeros_like(below), where=below > 1e-9)
+            gain[0] += score[0]
+            gain[mine + 1] += np.diff(score)
+        scores = np.cumsum(gain) / self.size
+        # After so many changes any offset between two turns does: the middle.
+        edges = np.concatenate(([low], turn_N[events], [high]))
+        scores = np.where(edges[1:] > edges[:-1], scores, -1.0)
+        places = (edges[:-1] + edges[1:]) / 2
+        best = np.flatnonzero(scores >= scores.max() - 1e-9)
+        chosen = best[np.abs(places[best] - offsets[number]).argmin()]
+        return float(places[chosen]), float(scores[chosen])

@@ -27,12 +27,12 @@ from batag.objectives import build_objective
 from batag.pages.formats import read_pages
 from batag.pages.problems import Problems
 from batag.training.checkpoint import load_weights_file
-from batag.training.data import DataFiles, digest
+from batag.training.data import RECIPE, DataFiles, digest
 from batag.training.examples import Example, label_words, make_examples
 from batag.training.guard import repeatable
 from batag.training.loop import other_weights
 from batag.training.recipe import Recipe
-from batag.training.run import BEST, RECIPE, DivergedError, Run
+from batag.training.run import BEST, DivergedError, Run
 
 FORMAT = 1
 

@@ -14,13 +14,14 @@ import numpy as np
 
 from batag.errors import InputError, UsageError
 from batag.labels.picture import picture
-from batag.labels.weak import WEAK
-from batag.pages.formats import write_pages
+from batag.labels.weak import is_weak
+from batag.pages.file import open_output
+from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
 from batag.pages.splitting import assign_splits
-from batag.training.data import DataFiles
+from batag.training.data import RECIPE, DataFiles
 from batag.training.recipe import Recipe
-from batag.training.run import RECIPE, Run
+from batag.training.run import Run
 
 SIZES = (50, 100, 250, 500, 1000, 2000)
 
@@ -42,15 +43,14 @@ def parse_sizes(said: str | None, *, most: int) -> list[int]:
         sizes = [int(each) for each in said.split(",")] if said else [*SIZES, most]
     except ValueError:
         raise UsageError(f"--sizes {said!r} are not whole numbers", todo="Write them like 100,500,1000") from None
-    kept = sorted({size for size in sizes if size <= most})
-    if not kept or kept[0] < 1:
+    if said and (min(sizes) < 1 or max(sizes) > most):
         raise UsageError(f"--sizes {said!r}: there are {most:,} labelled pages", todo="Give sizes from 1 to that")
-    return kept
+    return sorted({size for size in sizes if size <= most})
 
 
 def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int) -> tuple[list[Page], list[Page]]:
     """Pages to learn from in an order told by the seed (a smaller size is the beginning of a larger one), and dev pages."""
-    labelled = [page for page in pages if page.labelled and not page.extra.get(WEAK)]
+    labelled = [page for page in pages if page.labelled and not is_weak(page)]
     if dev is None:
         splits = assign_splits(labelled, shares=(0.8, 0.2, 0), seed=0).splits
         held = [page for page, split in zip(labelled, splits, strict=True) if split == "dev"]
@@ -67,23 +67,32 @@ def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe
     """Train on these pages in a folder of its own, from wherever it was left; yields the facts of the run, last a `Point`."""
     done = folder / "point.json"
     files = tuple(folder.with_name(f"{folder.name}.{part}.jsonl") for part in ("train", "dev"))
-    folder.mkdir(parents=True, exist_ok=True)
-    for path, pages in zip(files, (train, dev), strict=True):
-        write_pages(pages, path)
     before = (folder / RECIPE).exists()
-    # Pages that have changed since are an error when a run is opened.
+    if not before:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, pages in zip(files, (train, dev), strict=True):
+            write_pages(pages, path)
     run = Run.open(folder) if before else Run.create(folder, recipe, DataFiles(files[:1], files[1:]))
-    if before and run.recipe != recipe:
-        raise InputError("was trained with another recipe", where=str(folder), todo="Name a new folder with --out")
+    same = all(_ids(read_pages(path)) == _ids(pages) for path, pages in zip(files, (train, dev), strict=True))
+    if before and (run.recipe != recipe or not same):
+        raise InputError("was trained with another recipe or on other pages", where=str(folder), todo="Name a new --out")
     if not done.exists():
         run.prepare(device=device)
         yield run
         yield from run.train()
-        tokens = run.scores["tokens"]
-        classes = {name: {key: row[key] for key in ("f1", "f2")} for name, row in tokens["classes"].items()}
-        said = {"macro_f1": tokens["macro_f1"], "macro_f2": tokens["macro_f2"], "classes": classes}
-        done.write_text(json.dumps({"pages": len(train), "seed": recipe.training.seed} | said), encoding="utf-8")
-    yield Point(**json.loads(done.read_text(encoding="utf-8")))
+        rows = run.scores["tokens"]["classes"]
+        # One set of classes for all sizes: what too few pages do not show at all counts 0.
+        names = dict.fromkeys((*rows, *sorted({tag.label for page in (*train, *dev) for tag in page.tags})))
+        classes = {name: {key: rows.get(name, {}).get(key, 0.0) for key in ("f1", "f2")} for name in names}
+        macros = {f"macro_{key}": sum(row[key] for row in classes.values()) / len(classes) for key in ("f1", "f2")}
+        with open_output(done) as stream:
+            said = {"pages": len(train), "seed": recipe.training.seed, "classes": classes} | macros
+            stream.write(json.dumps(said).encode())
+    yield Point(**json.loads(done.read_bytes()))
+
+
+def _ids(pages: Iterable[Page]) -> list[tuple[str, int]]:
+    return [(page.id, page.characters) for page in pages]
 
 
 def pages_for(points: Sequence[Point], metric: str, *, gain: float) -> int | None:

@@ -18,7 +18,8 @@ from batag.engines import build_engine
 from batag.engines.engine import Engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.calibration import Calibration
-from batag.evaluation.operating_point import NAMES, Dial, class_numbers, label_offsets, log_probabilities, parse_richness
+from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities, parse_richness
+from batag.evaluation.tokens import class_numbers
 from batag.labels.alignment import cut_tags_of_tokens
 from batag.pages.language import LANGUAGES
 from batag.pages.page import Page, Tag

@@ -17,7 +17,7 @@ from batag.encoders.lexicon import Lexicon
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import InputError
 from batag.labels.scheme import Scheme
-from batag.labels.weak import WEAK
+from batag.labels.weak import is_weak
 from batag.pages.cleaning import parse_rules
 from batag.pages.formats import read_pages
 from batag.pages.page import Page
@@ -27,9 +27,18 @@ from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmentation import Segmentation
 from batag.training.examples import Example, LabelledWords, choose_scheme, label_counts, label_words, make_examples
 from batag.training.recipe import Recipe
+from batag.training.start import check_start
 
-DATA = "data.json"
-_PARTS = ("train", "dev", "dictionary", "replay", "start", "frozen")
+DATA, RECIPE, BUNDLE = "data.json", "recipe.toml", "bundle"
+_PARTS = ("train", "dev", "dictionary", "start", "frozen")
+
+
+@dataclass(frozen=True)
+class OldPages:
+    """A file of pages that were learnt from before, and how to read it."""
+
+    path: Path
+    reading: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -44,41 +53,60 @@ class DataFiles:
     dev: tuple[Path, ...] = ()
     reading: Mapping[str, Any] | None = None
     dictionary: tuple[Path, ...] = ()
-    replay: tuple[Path, ...] = ()
+    replay: tuple[OldPages, ...] = ()
     start: tuple[Path, ...] = ()
     frozen: tuple[Path, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """As it stands in the run's `data.json`."""
-        files = {
-            part: [{"file": str(path.resolve()), "sha256": digest(path)} for path in getattr(self, part)] for part in _PARTS
-        }
+        files: dict[str, Any] = {part: [_file(path) for path in getattr(self, part)] for part in _PARTS}
+        files["replay"] = [_file(old.path) | {"reading": dict(old.reading)} for old in self.replay]
         return files | {"reading": dict(self.reading or {})}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> DataFiles:
         """The same files again; one that has changed since is an error."""
-        paths = {part: tuple(Path(said["file"]) for said in facts.get(part, ())) for part in _PARTS}
-        for said in chain.from_iterable(facts.get(part, ()) for part in _PARTS):
-            if digest(Path(said["file"])) != said["sha256"]:
-                todo = "Put the old file back, or train anew with the new one"
-                raise InputError("has changed since the run began", where=said["file"], todo=todo)
-        return cls(**paths, reading=facts["reading"])
+        todo = "Put the old file back, or train anew with the new one"
+        paths = {part: tuple(_unchanged(said, todo=todo) for said in facts.get(part, ())) for part in _PARTS}
+        replay = tuple(OldPages(_unchanged(said, todo=todo), said["reading"]) for said in facts.get("replay", ()))
+        return cls(**paths, replay=replay, reading=facts["reading"])
 
     def replaying(self, old: Sequence[Path] | None, start: Path) -> DataFiles:
         """With old pages to mix in: these, or else those that the run which made the bundle was trained on."""
         if old is not None:
-            return replace(self, replay=tuple(old))
-        for folder in (start, start.parent):
-            if (folder / DATA).is_file():
-                before = DataFiles.of_facts(json.loads((folder / DATA).read_bytes()))
-                return replace(self, replay=(*before.train, *before.replay))
-        return self
+            return replace(self, replay=tuple(OldPages(path, self.reading or {}) for path in old))
+        folder = start.parent if start.name == BUNDLE else start
+        if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
+            return self
+        todo = "Name old pages with --replay, or do without them: --set training.replay=0"
+        try:
+            facts = json.loads((folder / DATA).read_bytes())
+            pages = [OldPages(_unchanged(said, todo=todo), facts["reading"]) for said in facts["train"]]
+            pages += (OldPages(_unchanged(said, todo=todo), said["reading"]) for said in facts.get("replay", ()))
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo=todo) from error
+        return replace(self, replay=tuple(pages))
 
     def pages(self, part: str, problems: Problems) -> Iterator[Page]:
         """The pages of train or dev, one file after the other."""
         for path in getattr(self, part):
             yield from read_pages(path, **(self.reading or {}), problems=problems)
+
+    def old_pages(self, problems: Problems) -> Iterator[Page]:
+        """The pages to mix in."""
+        for old in self.replay:
+            yield from read_pages(old.path, **old.reading, problems=problems)
+
+
+def _file(path: Path) -> dict[str, Any]:
+    return {"file": str(path.resolve()), "sha256": digest(path)}
+
+
+def _unchanged(said: Mapping[str, Any], *, todo: str) -> Path:
+    path = Path(said["file"])
+    if digest(path) != said["sha256"]:
+        raise InputError("has changed since the run began", where=said["file"], todo=todo)
+    return path
 
 
 def digest(path: Path) -> str:
@@ -113,18 +141,22 @@ class Data:
 
 def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: Any = iter) -> Data:
     """Read, segment and label all pages; `watch` wraps the pages of each part (a progress bar)."""
-    dictionary = Dictionary.read(files.dictionary[0]) if files.dictionary else None
+    start = read_bundle(files.start[0].parent) if files.start else None
+    if start is not None:
+        check_start(start, recipe)
+    dictionary = Dictionary.read(files.dictionary[0]) if files.dictionary else start.dictionary if start else None
     segmentation = Segmentation(recipe.pages.segmentation, rules=parse_rules(recipe.pages.rules), dictionary=dictionary)
     where = ", ".join(map(str, files.train))
-    start = read_bundle(files.start[0].parent) if files.start else None
-    pages = _mixed(watch(files.pages("train", problems)), files.pages("replay", problems), recipe)
     if files.dev:
-        found = {
-            "train": label_words(pages, segmentation),
-            "dev": _of_people(watch(files.pages("dev", problems)), segmentation),
-        }
+        new = _Counted(watch(files.pages("train", problems)))
+        old = _Counted(_drawn(files.old_pages(problems), new, recipe))
+        train, left_out = label_words(chain(new, old), segmentation), 0
+        dev = label_words(map(_of_people, watch(files.pages("dev", problems))), segmentation)
     else:
-        found = _held_out(list(pages), segmentation)
+        new = _Counted(watch(files.pages("train", problems)))
+        pages, old = list(new), _Counted(_drawn(files.old_pages(problems), new, recipe))
+        train, dev, left_out = _held_out(pages, list(old), segmentation)
+    found = {"train": train, "dev": dev}
     known = start.scheme.classes if start is not None else ()
     scheme = choose_scheme(recipe.pages.scheme, found["train"], known=known, where=where)
     if not any(page.words for page in found["dev"].pages):
@@ -135,41 +167,53 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
             todo="Name a file with --dev",
         )
     size = {"window": recipe.training.window, "overlap": recipe.training.overlap}
-    train, dev = (make_examples(found[part], scheme, **size) for part in ("train", "dev"))
+    examples = {part: make_examples(words, scheme, **size) for part, words in found.items()}
     facts: dict[str, Any] = {part: found[part].facts() for part in ("train", "dev")} | {"held_out": not files.dev}
     unknown = sorted(set(found["dev"].class_tokens) - {"none", *scheme.classes})
     facts["dev"]["unknown_classes"] = unknown
-    return Data(scheme, _words(train, recipe, start), dictionary, segmentation, train, dev, facts, start)
+    facts["train"] |= {"replayed": old.labelled, "left_out": left_out}
+    if not any(label >= 0 for example in examples["dev"] for label in example.labels):
+        todo = "Give dev pages with classes of the training pages"
+        raise InputError("no token of dev can be scored", where=", ".join(map(str, files.dev)) or where, todo=todo)
+    vocabulary = _words(examples["train"], recipe, start)
+    return Data(scheme, vocabulary, dictionary, segmentation, examples["train"], examples["dev"], facts, start)
 
 
-def _mixed(new: Iterable[Page], old: Iterable[Page], recipe: Recipe) -> Iterator[Page]:
-    """New pages, then as many old ones for each as the recipe says, drawn by the seed."""
-    count = 0
-    for page in new:
-        count += page.labelled
-        yield page
-    kept = [page for page in old if page.labelled]
+class _Counted:
+    """Pages as they come, and how many of them were labelled."""
+
+    def __init__(self, pages: Iterable[Page]) -> None:
+        self._pages, self.labelled = pages, 0
+
+    def __iter__(self) -> Iterator[Page]:
+        for page in self._pages:
+            self.labelled += page.labelled
+            yield page
+
+
+def _drawn(old: Iterable[Page], new: _Counted, recipe: Recipe) -> Iterator[Page]:
+    """As many old pages for each new one as the recipe says, drawn by the seed; asked for when all new ones have come."""
+    kept = [page for page in old if page.labelled] if recipe.training.replay else []
     random.Random(recipe.training.seed).shuffle(kept)
-    yield from kept[: round(count * recipe.training.replay)]
+    yield from kept[: round(new.labelled * recipe.training.replay)]
 
 
-def _of_people(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWords:
-    """Weak labels are no truth to be measured by: such pages count as not labelled."""
-    return label_words(
-        (replace(page, tags=(), labelled=False) if page.extra.get(WEAK) else page for page in pages), segmentation
-    )
+def _of_people(page: Page) -> Page:
+    """Weak labels are no truth to be measured by: such a page counts as not labelled."""
+    return replace(page, tags=(), labelled=False) if is_weak(page) else page
 
 
-def _held_out(pages: list[Page], segmentation: Segmentation) -> dict[str, LabelledWords]:
-    labelled = [page for page in pages if page.labelled]
-    people = [page for page in labelled if not page.extra.get(WEAK)]
-    splits = assign_splits(people, shares=(0.9, 0.1, 0), seed=0).splits
-    dev = [page for page, split in zip(people, splits, strict=True) if split == "dev"]
-    chosen = {id(page) for page in dev}
-    train = [page for page in labelled if id(page) not in chosen]
-    found = {"train": label_words(train, segmentation), "dev": label_words(dev, segmentation)}
-    found["train"].not_labelled = len(pages) - len(labelled)
-    return found
+def _held_out(new: Sequence[Page], old: Sequence[Page], segmentation: Segmentation) -> tuple[LabelledWords, LabelledWords, int]:
+    """Train and dev; dev is a tenth of the new pages that people labelled. What else would fall to dev (weak or old pages,
+    perhaps twins of dev pages) is left out."""
+    labelled = [page for page in new if page.labelled]
+    people = [not is_weak(page) for page in labelled] + [False] * len(old)
+    splits = assign_splits([*labelled, *old], shares=(0.9, 0.1, 0), seed=0).splits
+    pages = list(zip([*labelled, *old], splits, people, strict=True))
+    train = label_words((page for page, split, _ in pages if split == "train"), segmentation)
+    dev = label_words((page for page, split, own in pages if split == "dev" and own), segmentation)
+    train.not_labelled = len(new) - len(labelled)
+    return train, dev, sum(split == "dev" and not own for _, split, own in pages)
 
 
 def _words(train: Sequence[Example], recipe: Recipe, start: Bundle | None) -> Vocabulary:

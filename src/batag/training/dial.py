@@ -12,8 +12,11 @@ from torch import Tensor
 from batag.encoders.classifier import TokenClassifier
 from batag.encoders.prediction import Floats, in_batches, probabilities
 from batag.evaluation.calibration import Calibration, calibrate
-from batag.evaluation.operating_point import Dial, choose_dial, class_numbers, label_offsets, log_probabilities
+from batag.evaluation.fscore import precision, recall
+from batag.evaluation.operating_point import NAMES, Dial, choose_dial, label_offsets, log_probabilities
+from batag.evaluation.tokens import TokenScores, class_numbers
 from batag.labels.scheme import Scheme
+from batag.settings import settings
 from batag.training.data import Data
 from batag.training.examples import Example
 from batag.training.loop import other_weights
@@ -21,11 +24,12 @@ from batag.training.loop import other_weights
 
 @dataclass(frozen=True)
 class DialOfDev:
-    """The dial, the calibration, and the expected calibration error of each way to calibrate."""
+    """The dial, the calibration, the expected calibration error of each way to calibrate, and what each point scores."""
 
     dial: Dial
     calibration: Calibration
     errors: Mapping[str, float]
+    scores: Mapping[str, Mapping[str, float]]
 
     def facts(self, classes: Sequence[str]) -> dict[str, Any]:
         """As it stands in a bundle."""
@@ -50,10 +54,20 @@ def measure_dial(model: TokenClassifier, weights: Mapping[str, Tensor], data: Da
     of_page = np.concatenate(
         [np.full(int(known.sum()), pages[example.page]) for example, known in zip(data.dev, kept, strict=True)]
     )
-    dial = choose_dial(logits, class_numbers(data.scheme)[labels], of_page, data.scheme, betas=betas)
+    fewest = settings.rare_dev_tags
+    dial = choose_dial(logits, class_numbers(data.scheme)[labels], of_page, data.scheme, betas=betas, fewest=fewest)
     raw, right, groups = _tags(data.dev, found, data.scheme, dial, pages)
     calibration, errors = calibrate(raw, right, groups)
-    return DialOfDev(dial, calibration, errors)
+    scores = {name: _scores(logits, labels, data.scheme, dial, richness) for name, richness in NAMES.items()}
+    return DialOfDev(dial, calibration, errors, scores)
+
+
+def _scores(logits: Any, labels: Any, scheme: Scheme, dial: Dial, richness: float) -> dict[str, float]:
+    """Token scores at a point; precision and recall are means over the classes without none."""
+    tokens = TokenScores(scheme)
+    tokens.add(labels, (logits + label_offsets(scheme, dial.offsets(richness))).argmax(1))
+    without_none = {"precision": precision(tokens.confusion)[1:].mean(), "recall": recall(tokens.confusion)[1:].mean()}
+    return {name: float(value) for name, value in (without_none | tokens.summary()).items()}
 
 
 def _tags(

@@ -12,7 +12,7 @@ from batag.errors import InputError
 from batag.labels.alignment import align
 from batag.labels.counts import class_counts
 from batag.labels.scheme import NONE, Scheme, TokenSpan, build_scheme
-from batag.labels.weak import WEAK
+from batag.labels.weak import is_weak
 from batag.objectives.objective import IGNORED
 from batag.pages.page import Page
 from batag.segmentation.segmentation import Segmentation, language_of
@@ -91,7 +91,7 @@ def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWo
         found.languages[language_of(page)] += 1
         # Each distinct word is held once, however many pages have it.
         own = [known.setdefault(word, word) for word in words]
-        found.pages.append(LabelledPage(page.id, own, of_fields, bool(page.extra.get(WEAK))))
+        found.pages.append(LabelledPage(page.id, own, of_fields, is_weak(page)))
     return found
 
 

@@ -57,12 +57,16 @@ class BadLossError(Exception):
 
 @dataclass
 class Learner:
-    """All that a step changes: the weights, their running average, Adam's moments and how far it is."""
+    """All that a step changes: the weights, their running average, Adam's moments and how far it is.
+
+    An encoder that is `fresh` may look at the first batch before it learns (Admin).
+    """
 
     model: TokenClassifier
     optimizer: torch.optim.Adam
     gradients: Gradients
     average: dict[str, Tensor] = field(default_factory=dict)
+    fresh: bool = True
     step: int = 0
     epochs: int = 0
     last_loss: float = 0.0
@@ -140,16 +144,26 @@ def take_step(
     words = model.input.lexicon.batch([example.words for example in batch]).to(device)
     targets = padded_labels(batch, words.mask.shape[1]).to(device)
     model.train()
-    if step == 1:
+    if step == 1 and learner.fresh:
         model.encoder.prepare(model.input(words).detach(), words.mask)
     logits = model(words)
-    weights = None
-    if any(example.weak for example in batch):
-        weights = torch.tensor([recipe.training.weak if each.weak else 1.0 for each in batch], device=device)
-        weights = weights[:, None].expand_as(targets).flatten()
-    loss = objective(logits.flatten(0, 1), targets.flatten(), weights) + model.encoder.auxiliary_loss
+    loss = (
+        objective(logits.flatten(0, 1), targets.flatten())
+        if not any(example.weak for example in batch)
+        else (_weak_loss(objective, logits, targets, batch, weak=recipe.training.weak))
+    )
+    loss = loss + model.encoder.auxiliary_loss
     descend(learner, loss, recipe=recipe, rate=rate, examples=batch)
     return StepDone(step, epoch, learner.last_loss, rate, int((targets != IGNORED).sum()))
+
+
+def _weak_loss(objective: Objective, logits: Tensor, targets: Tensor, batch: Sequence[Example], *, weak: float) -> Tensor:
+    """Tokens of pages with weak labels count `weak`, also in a batch that has no others."""
+    weights_B = torch.tensor([weak if example.weak else 1.0 for example in batch], device=targets.device)
+    weights_N, known_N = weights_B[:, None].expand_as(targets).flatten(), targets.flatten() != IGNORED
+    share = weights_N[known_N].sum() / known_N.sum().clamp(min=1)
+    loss: Tensor = objective(logits.flatten(0, 1), targets.flatten(), weights_N) * share
+    return loss
 
 
 def descend(learner: Learner, loss: Tensor, *, recipe: Recipe, rate: float, examples: Sequence[Example]) -> None:

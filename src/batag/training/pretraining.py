@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
+from zlib import crc32
 
 import torch
 from torch import Tensor
@@ -18,30 +19,28 @@ from torch.nn import functional as F
 
 from batag.encoders.batches import by_length, epoch_batches
 from batag.encoders.classifier import TokenClassifier, build_classifier
-from batag.encoders.device import choose_device
 from batag.encoders.lexicon import InputBatch, Lexicon
 from batag.encoders.prediction import BATCH_TOKENS
 from batag.encoders.sequence import page_words, windows
 from batag.encoders.vocabulary import FIRST, Vocabulary
-from batag.errors import InputError
+from batag.errors import InputError, UsageError
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import parse_rules
 from batag.pages.page import Page, without_surrogates
 from batag.pages.problems import Problems
-from batag.pages.splitting import assign_splits
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmentation import Segmentation
-from batag.training.checkpoint import load_checkpoint, load_weights_file, save_weights
+from batag.training.checkpoint import load_weights_file, save_weights
+from batag.training.data import BUNDLE
 from batag.training.examples import Example
 from batag.training.guard import locked, repeatable
 from batag.training.loop import BadLossError, Learner, StepDone, build_learner, descend, other_weights, rate_of
 from batag.training.recipe import Recipe
-from batag.training.run import BEST, BUNDLE, LAST, Run
+from batag.training.run import BEST, Run
 from batag.training.shipping import ship_pretrained
 
 HIDDEN = 0.2
-_GUESSED = 20_000
-_KEPT = 100_000
+_GUESSED, _KEPT, _HELD_OUT = 20_000, 100_000, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,41 +57,38 @@ class PretrainingEpoch:
 class Pretraining(Run):
     """A run without labels; it is left and resumed like any other, and its bundle is one to start training from."""
 
-    def prepare(self, *, device: str = "auto", problems: Problems | None = None, watch: Any = iter) -> None:
-        """Read the pages, build the model, and go to where the run was left."""
-        self.device = choose_device(device)
+    command = "pretrain"
+
+    def _build(self, *, problems: Problems, watch: Any) -> None:
+        for key in ("pretrained", "vectors", "backbone"):
+            if getattr(self.recipe.input, key):
+                raise UsageError(f"input.{key} is not for pretraining", todo="Say it when you train with labels")
         dictionary = Dictionary.read(self.files.dictionary[0]) if self.files.dictionary else None
         chosen = self.recipe.pages
         self.segmentation = Segmentation(chosen.segmentation, rules=parse_rules(chosen.rules), dictionary=dictionary)
-        pages = list(watch(self.files.pages("train", Problems() if problems is None else problems)))
-        splits = assign_splits(pages, shares=(0.95, 0.05, 0), seed=0).splits
-        self.texts, self.held_out = (
-            self._sequences(page for page, split in zip(pages, splits, strict=True) if split == part)
-            for part in ("train", "dev")
-        )
+        self._read(watch(self.files.pages("train", problems)))
         if not self.texts or not self.held_out:
-            self.abandon()
             where = ", ".join(map(str, self.files.train))
             raise InputError("too few pages to learn words from", where=where, todo="Name files of some hundred pages")
         fold = Lexicon.fold if self.recipe.input.kind == "rich" else str
         # A word that stands once cannot be guessed; in training its spelling says what it is.
         found = Vocabulary.of(map(fold, chain.from_iterable(self.texts)), at_least=max(2, self.recipe.input.at_least))
         self.vocabulary = Vocabulary(found.words[:_KEPT])
+        self.cut_off = len(found.words) - len(self.vocabulary.words)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.recipe.training.seed)
             model = _model(self.vocabulary, self.recipe)
         self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
-        if (self.folder / LAST).exists():
-            facts = load_checkpoint(self.folder / LAST, self.learner)
-            self.selection.epoch, self.selection.value = facts.get("best_epoch", 0), facts.get("best_value", -1.0)
 
-    def _sequences(self, pages: Iterable[Page]) -> list[list[str]]:
-        found: list[list[str]] = []
+    def _read(self, pages: Iterable[Page]) -> None:
+        """Words of all pages, each distinct word held once; a twentieth of the texts is held out, always the same."""
+        self.texts: list[list[str]] = []
+        self.held_out: list[list[str]] = []
+        known: dict[str, str] = {}
         for _, fields in self.segmentation.many(pages):
-            words, _ = page_words(fields)
-            size = {"size": self.recipe.training.window, "overlap": 0}
-            found += (words[view.start : view.stop] for view in windows(len(words), **size))
-        return found
+            words = [known.setdefault(word, word) for word in page_words(fields)[0]]
+            part = self.held_out if crc32(" ".join(words).encode(errors="replace")) % _HELD_OUT == 0 else self.texts
+            part += (words[view.start : view.stop] for view in windows(len(words), size=self.recipe.training.window, overlap=0))
 
     @property
     def steps_an_epoch(self) -> int:
@@ -104,6 +100,7 @@ class Pretraining(Run):
         chosen, strict = self.recipe.training, self.device.type == "cpu"
         with self._disk_errors(), locked(self.folder), repeatable(chosen.threads, strict=strict):
             self._tidy()
+            self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
             began = time.monotonic()
             while self.learner.epochs < chosen.epochs:

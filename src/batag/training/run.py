@@ -13,10 +13,10 @@ from typing import Any, Self
 
 import torch
 
-from batag.bundles.bundle import DESCRIPTION, find_bundle
+from batag.bundles.bundle import DESCRIPTION, Bundle, find_bundle
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
-from batag.encoders.frozen import read_frozen
+from batag.encoders.frozen import Backbone, Frozen, backbone_files, read_vectors
 from batag.errors import BatagError, InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.file import open_output
@@ -25,7 +25,7 @@ from batag.pages.page import Page, without_surrogates
 from batag.pages.problems import Problems
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
-from batag.training.data import DATA, Data, DataFiles, read_data
+from batag.training.data import BUNDLE, DATA, RECIPE, Data, DataFiles, read_data
 from batag.training.dial import measure_dial
 from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
@@ -35,8 +35,8 @@ from batag.training.selection import Selection
 from batag.training.shipping import score_tags, ship
 from batag.training.start import begin_with
 
-RECIPE, METRICS, LAST, BEST = "recipe.toml", "metrics.jsonl", "last.safetensors", "best.safetensors"
-CURVES, BUNDLE, BAD_BATCH = "curves.png", "bundle", "bad-batch.json"
+METRICS, LAST, BEST = "metrics.jsonl", "last.safetensors", "best.safetensors"
+CURVES, BAD_BATCH = "curves.png", "bad-batch.json"
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
 
 
@@ -46,6 +46,8 @@ class DivergedError(InputError):
 
 class Run:
     """One training: `train` yields its facts and keeps the folder up to date."""
+
+    command = "train"
 
     def __init__(self, folder: Path, recipe: Recipe, files: DataFiles) -> None:
         self.folder, self.recipe, self.files = folder, recipe, files
@@ -69,8 +71,8 @@ class Run:
             files = replace(files, start=(find_bundle(Path(recipe.input.pretrained)) / DESCRIPTION,))
         if recipe.input.frozen:
             kind, source = recipe.input.frozen
-            files = replace(files, frozen=(source if kind == "vectors" else source / "model.safetensors",))
-        facts = files.facts()
+            files = replace(files, frozen=(source,) if kind == "vectors" else tuple(backbone_files(source)))
+        facts = files.facts() | {"command": cls.command}
         run = cls(folder, recipe, files)
         run.new = True
         try:
@@ -94,7 +96,11 @@ class Run:
                 raise UsageError(f"--set {setting} would make it another run", todo=todo)
         recipe = read_recipe(folder / RECIPE, settings=settings or [])
         try:
-            files = DataFiles.of_facts(json.loads((folder / DATA).read_bytes()))
+            facts = json.loads((folder / DATA).read_bytes())
+            if (command := facts.get("command", "train")) != cls.command:
+                todo = f"Go on with: batag {command} --resume {folder}"
+                raise InputError(f"is what batag {command} began", where=str(folder), todo=todo)
+            files = DataFiles.of_facts(facts)
         except BatagError:
             raise
         except (ValueError, KeyError, TypeError) as error:
@@ -111,26 +117,40 @@ class Run:
         try:
             # Whatever is wrong with the device is said before a long reading.
             self.device = choose_device(device)
-            self.data = read_data(self.files, self.recipe, problems=Problems() if problems is None else problems, watch=watch)
-            frozen = read_frozen(*self.recipe.input.frozen) if self.recipe.input.frozen else None
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(self.recipe.training.seed)
-                model = build_classifier(
-                    self.data.vocabulary,
-                    labels=len(self.data.scheme.labels),
-                    input=self.recipe.input.options | {"frozen_width": frozen.width if frozen else 0},
-                    encoder=self.recipe.encoder.model_dump(),
-                )
-                model.input.lexicon.frozen = frozen
-                if self.data.start is not None:
-                    begin_with(model, self.data.start, vocabulary=self.data.vocabulary, labels=self.data.scheme.labels)
-            self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
+            self._build(problems=Problems() if problems is None else problems, watch=watch)
         except BatagError:
             self.abandon()
             raise
+        assert self.learner is not None
         if (self.folder / LAST).exists():
             facts = load_checkpoint(self.folder / LAST, self.learner)
             self.selection.epoch, self.selection.value = facts.get("best_epoch", 0), facts.get("best_value", -1.0)
+
+    def _build(self, *, problems: Problems, watch: Any) -> None:
+        """The pages, and a learner at its start."""
+        self.data = read_data(self.files, self.recipe, problems=problems, watch=watch)
+        frozen = self._frozen(self.data.start)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.recipe.training.seed)
+            model = build_classifier(
+                self.data.vocabulary,
+                labels=len(self.data.scheme.labels),
+                input=self.recipe.input.options | {"frozen_width": frozen.width if frozen else 0},
+                encoder=self.recipe.encoder.model_dump(),
+            )
+            model.input.lexicon.frozen = frozen
+            if self.data.start is not None:
+                begin_with(model, self.data.start, vocabulary=self.data.vocabulary, labels=self.data.scheme.labels)
+        self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
+        self.learner.fresh = self.data.start is None
+
+    def _frozen(self, start: Bundle | None) -> Frozen | None:
+        """Word vectors or backbone: those of the recipe, from the very files that were looked at, or the start's."""
+        if self.recipe.input.vectors:
+            return read_vectors(self.files.frozen[0])
+        if self.recipe.input.backbone:
+            return Backbone(self.files.frozen[0].parent)
+        return start.frozen() if start is not None else None
 
     def train(self) -> Iterator[StepDone | EpochDone]:
         """Train to the end, keeping checkpoints and metrics; then write the bundle and the curves."""
@@ -144,7 +164,7 @@ class Run:
         threads, strict = self.recipe.training.threads, self.device.type == "cpu"
         with self._disk_errors(), locked(self.folder), repeatable(threads, strict=strict):
             self._tidy()
-            _write(self.folder / RECIPE, self.recipe.text())
+            self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
             began, busy = time.monotonic(), time.process_time()
             while True:
@@ -163,8 +183,12 @@ class Run:
                 yield done
             self._finish()
 
+    def _write_recipe(self) -> None:
+        """As it is now: a resumed run may be longer than it began."""
+        _write(self.folder / RECIPE, self.recipe.text())
+
     def _disk_errors(self) -> AbstractContextManager[None]:
-        todo = f"Make room, then go on with: batag train --resume {self.folder}"
+        todo = f"Make room, then go on with: batag {self.command} --resume {self.folder}"
         return disk_errors(self.folder, what="the run cannot be written", todo=todo)
 
     def _tidy(self) -> None:
@@ -215,6 +239,7 @@ class Run:
         self.scores = {"epoch": facts["epoch"], "tokens": facts["dev"], "tags": tags}
         name = without_surrogates(self.folder.resolve().name)
         dial = measure_dial(self.learner.model, weights, self.data, betas=self.recipe.dial.betas)
+        self.scores["points"] = {name: dict(row) for name, row in dial.scores.items()}
         ship(
             self.folder / BUNDLE,
             name=name,

@@ -5,14 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor
 
 from batag.bundles.bundle import Bundle
 from batag.encoders.classifier import TokenClassifier
-from batag.encoders.vocabulary import UNKNOWN, Vocabulary
+from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.errors import UsageError
+from batag.pages.cleaning import parse_rules
+from batag.training.recipe import Recipe
 
-_WORDS, _HEAD = "input.words.weight", ("head.weight", "head.bias")
+_WORDS, _HEAD, _FROZEN = "input.words.weight", ("head.weight", "head.bias"), "input.frozen."
+
+
+def check_start(start: Bundle, recipe: Recipe) -> None:
+    """Whether a recipe means the same by its weights as the bundle does: tokens, input and encoder are alike."""
+    said = start.description
+    was = {
+        "pages.segmentation": said.segmentation.name,
+        "pages.rules": tuple(said.segmentation.rules),
+        **{f"input.{key}": value for key, value in said.input if key not in ("dropout", "word_dropout", "frozen_width")},
+        **{f"encoder.{key}": value for key, value in said.encoder if key != "dropout"},
+    }
+    if said.scheme.classes:
+        was["pages.scheme"] = said.scheme.name
+    wanted = {"pages": recipe.pages, "input": recipe.input, "encoder": recipe.encoder}
+    for key, value in was.items():
+        table, name = key.split(".")
+        here = parse_rules(recipe.pages.rules) if key == "pages.rules" else getattr(wanted[table], name)
+        if here != value:
+            todo = "Leave it as it was, or train without a start"
+            raise UsageError(f"{key} = {here!r} does not fit the start {start.folder}, which has {value!r}", todo=todo)
+    if said.frozen and recipe.input.frozen:
+        todo = "Leave input.vectors and input.backbone out: the start brings its own"
+        raise UsageError(f"the start {start.folder} has a frozen input already ({said.frozen})", todo=todo)
 
 
 @torch.no_grad()
@@ -24,23 +48,12 @@ def begin_with(model: TokenClassifier, start: Bundle, *, vocabulary: Vocabulary,
     own = model.state_dict()
     for name, value in start.weights.items():
         if name == _WORDS:
-            _rows(own[name], value, vocabulary, start)
+            numbers = [start.vocabulary.number(word) for word in vocabulary.words]
+            own[name].copy_(value[torch.tensor([PADDING, UNKNOWN, *numbers])])
         elif name in _HEAD:
             for number, label in enumerate(labels):
                 if label in start.description.labels and start.scheme.classes:
                     own[name][number] = value[start.description.labels.index(label)]
-        elif name not in own or own[name].shape != value.shape:
-            shape = "x".join(map(str, value.shape))
-            there = f"here {'x'.join(map(str, own[name].shape))}" if name in own else "not in this recipe"
-            todo = "Leave the input and encoder tables as they were when it was trained"
-            raise UsageError(f"{start.folder} does not fit the recipe: {name} is {shape} there, {there}", todo=todo)
         else:
             own[name].copy_(value)
-
-
-def _rows(table: Tensor, known: Tensor, vocabulary: Vocabulary, start: Bundle) -> None:
-    numbers = [start.vocabulary.number(word) for word in vocabulary.words]
-    if known.shape[1] != table.shape[1]:
-        todo = "Leave the input and encoder tables as they were when it was trained"
-        raise UsageError(f"{start.folder} has vectors of {known.shape[1]} numbers, not {table.shape[1]}", todo=todo)
-    table.copy_(known[torch.tensor([0, UNKNOWN, *numbers])])
+    assert all(name in start.weights or name.startswith(_FROZEN) for name in own)
