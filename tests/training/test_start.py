@@ -21,6 +21,7 @@ from batag.training.examples import Example
 from batag.training.loop import _weak_loss, padded_labels
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
+from batag.training.start import recipe_of
 
 
 def written(path: Path, pages: list[Page]) -> Path:
@@ -40,7 +41,7 @@ def new(tmp_path: Path) -> Path:
 
 
 def begun(folder: Path, pages: Path, *settings: str, start: Path | None = None, old: Path | None = None) -> Run:
-    recipe = read_recipe(None, settings=settings, start=start)
+    recipe = read_recipe(None, settings=settings, base=None if start is None else recipe_of(start))
     files = DataFiles((pages,), (pages,))
     run = Run.create(folder, recipe, files if start is None else files.replaying([old] if old else None, start))
     run.prepare(device="cpu")
@@ -125,7 +126,7 @@ def test_old_pages_that_are_gone_or_changed_are_one_clear_error_that_can_be_avoi
 
 def test_dev_pages_are_new_ones(tmp_path: Path) -> None:
     new = written(tmp_path / "new.jsonl", [replace(each, id=f"new-{each.id}") for each in catalogue(20, seed=5)])
-    recipe = read_recipe(None, start=tiny_run())
+    recipe = read_recipe(None, base=recipe_of(tiny_run()))
     run = Run.create(tmp_path / "run", recipe, DataFiles((new,)).replaying(None, tiny_run()))
     run.prepare(device="cpu")
     assert run.data is not None

@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 FORMAT = 2
 """The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet."""
 
+DESCRIPTION = "bundle.json"
+AGAIN = "Copy the bundle again, or train it again"
+
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Name = Annotated[str, Field(min_length=1)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

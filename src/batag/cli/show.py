@@ -18,7 +18,8 @@ def show(
     as_json: options.Json = False,
 ) -> None:
     """Say what a bundle is: labels, what it was trained on, scores, size, engines; every file is checked."""
-    from batag.bundles.bundle import DESCRIPTION, read_bundle
+    from batag.bundles.bundle import read_bundle
+    from batag.bundles.description import DESCRIPTION
     from batag.cli.tables import percent, show_points, show_scores
     from batag.cli.terminal import console, print_json, visible
     from batag.engines import ENGINES

@@ -48,13 +48,15 @@ def train(
     """Learn from labelled pages: checkpoints, metrics, curves and the bundle of the best epoch go to the run's folder."""
     from batag.errors import InputError, UsageError
     from batag.training.recipe import read_recipe
+    from batag.training.start import recipe_of
 
     if resume is not None and (pages or dev or recipe or from_ or replay):
         raise UsageError("--resume goes on with the run's own pages and recipe", todo="Leave everything but --set out")
     if replay and from_ is None:
         raise UsageError("--replay is for --from", todo="Name old and new pages together, or a bundle with --from")
+    base = None if from_ is None else recipe_of(from_)
     if show_recipe:
-        typer.echo(read_recipe(recipe, settings=set_ or [], start=from_).text(), nl=False)
+        typer.echo(read_recipe(recipe, settings=set_ or [], base=base).text(), nl=False)
         return
     from batag.training.data import DataFiles
     from batag.training.run import Run
@@ -67,7 +69,7 @@ def train(
                 raise InputError("is a folder", where=str(path), todo="Name the files in it")
             if str(path) == "-" or (path.exists() and not path.is_file()):
                 raise UsageError(f"{path} cannot be read a second time when the run is resumed", todo="Name files")
-        chosen = read_recipe(recipe, settings=set_ or [], start=from_)
+        chosen = read_recipe(recipe, settings=set_ or [], base=base)
         files = DataFiles(tuple(pages), tuple(dev or ()), options.of_input(format, columns, language, encoding))
         run = Run.create(out, chosen, files.replaying(replay, from_) if from_ is not None and chosen.training.replay else files)
     else:

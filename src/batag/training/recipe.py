@@ -14,13 +14,12 @@ from typing import Annotated, Any, Literal
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from batag.bundles.bundle import find_bundle, read_description
 from batag.encoders import ENCODERS, build_encoder
 from batag.encoders.classifier import own_options
 from batag.encoders.frozen import KINDS
 from batag.errors import InputError, UsageError
 from batag.objectives import build_objective
-from batag.pages.cleaning import DEFAULT_RULES, Cleaner, parse_rules
+from batag.pages.cleaning import Cleaner, parse_rules
 from batag.pages.page import has_surrogates
 from batag.segmentation import SEGMENTATIONS
 from batag.training.schedule import VERSIONS
@@ -203,14 +202,12 @@ def default_text() -> str:
     return resources.files("batag.training").joinpath("default.toml").read_text(encoding="utf-8")
 
 
-def read_recipe(path: Path | None, *, settings: Iterable[str] = (), start: Path | None = None) -> Recipe:
+def read_recipe(path: Path | None, *, settings: Iterable[str] = (), base: Mapping[str, Any] | None = None) -> Recipe:
     """The recipe of a file (None: the default), changed by `table.key=value` settings.
 
-    With the folder of a bundle to start from, the bundle's recipe stands in the default's place.
+    With a `base`, that stands in the default's place.
     """
-    changes: list[Mapping[str, Any]] = []
-    if start is not None:
-        changes.append(_recipe_of(find_bundle(start)))
+    changes: list[Mapping[str, Any]] = [] if base is None else [base]
     if path is not None:
         try:
             changes.append(tomllib.loads(path.read_text(encoding="utf-8")))
@@ -222,26 +219,6 @@ def read_recipe(path: Path | None, *, settings: Iterable[str] = (), start: Path 
             ) from error
         Recipe.resolve(*changes, where=str(path))
     return Recipe.resolve(*changes, *map(parse_setting, settings), where="--set" if settings else str(path or "recipe"))
-
-
-def _recipe_of(folder: Path) -> dict[str, Any]:
-    """What a bundle was trained with, as far as this batag knows the keys; what it carries itself is taken from it."""
-    said = read_description(folder)
-    default = tomllib.loads(default_text())
-    recipe = {
-        table: {key: value for key, value in values.items() if key in default[table]}
-        for table, values in said.recipe.items()
-        if table in default and isinstance(values, Mapping)
-    }
-    rules = said.segmentation.rules or [f"-{rule}" for rule in DEFAULT_RULES]
-    own = {
-        "pages": {"segmentation": said.segmentation.name, "rules": ",".join(rules), "dictionary": ""}
-        | ({"scheme": said.scheme.name} if said.scheme.classes else {}),
-        "input": said.input.model_dump(exclude={"frozen_width"}) | {"pretrained": str(folder), "vectors": "", "backbone": ""},
-        "encoder": said.encoder.model_dump(),
-        "training": {"window": said.window, "overlap": said.overlap},
-    }
-    return {table: recipe.get(table, {}) | own.get(table, {}) for table in recipe.keys() | own.keys()}
 
 
 def parse_setting(text: str) -> dict[str, Any]:

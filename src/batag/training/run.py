@@ -13,7 +13,8 @@ from typing import Any, Self
 
 import torch
 
-from batag.bundles.bundle import DESCRIPTION, Bundle, find_bundle
+from batag.bundles.bundle import Bundle, find_bundle
+from batag.bundles.description import DESCRIPTION
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
 from batag.encoders.frozen import Backbone, Frozen, backbone_files, read_vectors
@@ -103,7 +104,7 @@ class Run:
             files = DataFiles.of_facts(facts)
         except BatagError:
             raise
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo="Train anew") from error
         return cls(folder, recipe, files)
 

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import torch
 
-from batag.bundles.bundle import Bundle
+from batag.bundles.bundle import Bundle, find_bundle, read_description
 from batag.encoders.classifier import TokenClassifier
 from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.errors import UsageError
-from batag.pages.cleaning import parse_rules
-from batag.training.recipe import Recipe
+from batag.pages.cleaning import DEFAULT_RULES, parse_rules
+from batag.training.recipe import Recipe, default_text
 
 _WORDS, _HEAD, _FROZEN = "input.words.weight", ("head.weight", "head.bias"), "input.frozen."
+
+
+def recipe_of(start: Path) -> dict[str, Any]:
+    """What a bundle was trained with, as far as this batag knows the keys; what it carries itself is taken from it."""
+    folder = find_bundle(start)
+    said = read_description(folder)
+    default = tomllib.loads(default_text())
+    recipe = {
+        table: {key: value for key, value in values.items() if key in default[table]}
+        for table, values in said.recipe.items()
+        if table in default and isinstance(values, Mapping)
+    }
+    rules = said.segmentation.rules or [f"-{rule}" for rule in DEFAULT_RULES]
+    own = {
+        "pages": {"segmentation": said.segmentation.name, "rules": ",".join(rules), "dictionary": ""}
+        | ({"scheme": said.scheme.name} if said.scheme.classes else {}),
+        "input": said.input.model_dump(exclude={"frozen_width"}) | {"pretrained": str(folder), "vectors": "", "backbone": ""},
+        "encoder": said.encoder.model_dump(),
+        "training": {"window": said.window, "overlap": said.overlap},
+    }
+    return {table: recipe.get(table, {}) | own.get(table, {}) for table in recipe.keys() | own.keys()}
 
 
 def check_start(start: Bundle, recipe: Recipe) -> None:
