@@ -119,7 +119,7 @@ OBJECTIVES_LONG = replace(
 CURVES = Definition(
     "curves",
     "Scores and amounts over epochs",
-    "the figures",
+    "figures",
     _objectives(published.FOUR),
     _BAT,
     base="CE",
