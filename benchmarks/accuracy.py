@@ -1,7 +1,7 @@
-"""batag beside the tools that users would pick instead: the same tokens, splits and scores, several seeds, as Markdown and JSON.
+"""batag beside the tools that users would pick instead: the same tokens, splits and scores, several seeds.
 
-Run `python benchmarks/accuracy.py FOLDER_OF_CORPORA taobao-words --seeds 3` (needs `pip install -e .[accuracy]`). The best epoch and
-the operating points are chosen on dev; test is scored once. Finished runs are kept in --out and not trained again.
+Run `python benchmarks/accuracy.py FOLDER_OF_CORPORA taobao-words --seeds 3` (needs the extra `bench`). The best epoch and the
+operating points are chosen on dev; test is scored once. Finished runs are kept in --out and not trained again.
 """
 
 from __future__ import annotations
@@ -156,7 +156,8 @@ def table(name: str, results: Sequence[dict[str, Any]]) -> str:
     """Mean and spread of each system at its balanced and rich points, and batag's lead over each."""
     lines = [
         f"## {name}\n",
-        "| system | seeds | macro F1 (balanced) | macro F2 (rich) | without none F1 | F2 | tag F1 | tag F2 (rich) | training s | tokens/s |",
+        "| system | seeds | macro F1 (balanced) | macro F2 (rich) | without none F1 | F2 | tag F1 | tag F2 (rich) "
+        "| training s | tokens/s |",
         f"|{'---|' * 10}",
     ]
     by = {system: [each for each in results if each["system"] == system] for system in SYSTEMS}

@@ -545,10 +545,10 @@ def test_the_scores_of_the_run_are_those_of_its_bundle_on_dev(
     )
     run = finished(new_run(tmp_path / "run", same, *fast, *size, "training.checkpoint_steps=100"))
     tagger, pages = batag.load(run.folder, device="cpu"), read_all(files["train"][0])
-    for name, point in run.scores["points"].items():
+    for name in ("clean", "balanced", "rich"):
+        point = run.scores["points"][name]
         scores = assess(tagger, pages, richness=name).report()["tokens"]
         assert {key: scores[key] for key in ("macro_f1", "macro_f2")} == {key: point[key] for key in ("macro_f1", "macro_f2")}
-    tagger.dial = None  # the most probable labels
     assert run.scores["tokens"]["confusion"] == assess(tagger, pages).report()["tokens"]["confusion"]
     expected = TagScores()
     for said in tagger.predict(pages):

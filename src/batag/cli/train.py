@@ -230,7 +230,7 @@ def report(run: Run, *, as_json: bool) -> None:
         return
     out = console()
     chosen = f"epoch {run.scores['epoch']}, by {run.selection.metric}"
-    out.print(f"dev scores of the best epoch ({chosen}), most probable labels:", markup=False)
+    out.print(f"dev scores of the best epoch ({chosen}), balanced tags:", markup=False)
     show_scores(run.scores, out)
     show_points(run.scores["points"], out)
     out.print(f"curves in {run.folder / CURVES}, bundle in {bundle}; next:", markup=False)

@@ -14,6 +14,7 @@ from batag.encoders.prediction import Floats, in_batches, probabilities
 from batag.evaluation.calibration import Calibration, calibrate
 from batag.evaluation.fscore import precision, recall
 from batag.evaluation.operating_point import NAMES, Dial, choose_dial, label_offsets, log_probabilities
+from batag.evaluation.tags import TagScores
 from batag.evaluation.tokens import TokenScores, class_numbers
 from batag.labels.scheme import Scheme
 from batag.settings import settings
@@ -24,12 +25,13 @@ from batag.training.loop import other_weights
 
 @dataclass(frozen=True)
 class DialOfDev:
-    """The dial, the calibration, the expected calibration error of each way to calibrate, and what each point scores."""
+    """The dial, the calibration, the expected calibration error of each way to calibrate, and scores on dev: of the balanced
+    point, which is what a tagger gives unasked, and in short of each point."""
 
     dial: Dial
     calibration: Calibration
     errors: Mapping[str, float]
-    scores: Mapping[str, Mapping[str, float]]
+    scores: Mapping[str, Any]
 
     def facts(self, classes: Sequence[str]) -> dict[str, Any]:
         """As it stands in a bundle."""
@@ -58,16 +60,30 @@ def measure_dial(model: TokenClassifier, weights: Mapping[str, Tensor], data: Da
     dial = choose_dial(logits, class_numbers(data.scheme)[labels], of_page, data.scheme, betas=betas, fewest=fewest)
     raw, right, groups = _tags(data.dev, found, data.scheme, dial, pages)
     calibration, errors = calibrate(raw, right, groups)
-    scores = {name: _scores(logits, labels, data.scheme, dial, richness) for name, richness in NAMES.items()}
-    return DialOfDev(dial, calibration, errors, scores)
+    tokens = {name: TokenScores(data.scheme) for name in ("most probable", *NAMES)}
+    for name, scores in tokens.items():
+        offsets = label_offsets(data.scheme, dial.offsets(NAMES[name])) if name in NAMES else 0.0
+        scores.add(labels, (logits + offsets).argmax(1))
+    points = {name: _in_short(scores) for name, scores in tokens.items()}
+    tags = _score_tags(data.dev, found, data.scheme, label_offsets(data.scheme, dial.offsets(NAMES["balanced"])))
+    return DialOfDev(dial, calibration, errors, {"tokens": tokens["balanced"].report(), "tags": tags, "points": points})
 
 
-def _scores(logits: Any, labels: Any, scheme: Scheme, dial: Dial, richness: float) -> dict[str, float]:
-    """Token scores at a point; precision and recall are means over the classes without none."""
-    tokens = TokenScores(scheme)
-    tokens.add(labels, (logits + label_offsets(scheme, dial.offsets(richness))).argmax(1))
+def _in_short(tokens: TokenScores) -> dict[str, float]:
+    """The macros; precision and recall are means over the classes without none."""
     without_none = {"precision": precision(tokens.confusion)[1:].mean(), "recall": recall(tokens.confusion)[1:].mean()}
     return {name: float(value) for name, value in (without_none | tokens.summary()).items()}
+
+
+def _score_tags(dev: Sequence[Example], found: Sequence[Floats], scheme: Scheme, offsets: Any) -> dict[str, Any]:
+    """The tag level, by borders of tokens."""
+    tags = TagScores()
+    for example, values in zip(dev, found, strict=True):
+        truth, said = np.array(example.labels), (log_probabilities(values) + offsets).argmax(1)
+        # Field markers and what another window answers for are none in both.
+        both = (np.maximum(truth, 0), np.where(truth >= 0, said, 0))
+        tags.add(*([(span[:2], span[2]) for span in scheme.decode(each.tolist())] for each in both))
+    return tags.report()
 
 
 def _tags(

@@ -33,7 +33,7 @@ from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, buil
 from batag.training.metrics import Metrics
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.selection import Selection
-from batag.training.shipping import score_tags, ship
+from batag.training.shipping import ship
 from batag.training.start import begin_with
 
 METRICS, LAST, BEST = "metrics.jsonl", "last.safetensors", "best.safetensors"
@@ -236,11 +236,9 @@ class Run:
         assert self.data is not None
         assert self.learner is not None
         weights, facts = load_weights_file(self.folder / BEST)
-        tags = score_tags(self.learner.model, weights, self.data)
-        self.scores = {"epoch": facts["epoch"], "tokens": facts["dev"], "tags": tags}
         name = without_surrogates(self.folder.resolve().name)
         dial = measure_dial(self.learner.model, weights, self.data, betas=self.recipe.dial.betas)
-        self.scores["points"] = {name: dict(row) for name, row in dial.scores.items()}
+        self.scores = {"epoch": facts["epoch"]} | dict(dial.scores)
         ship(
             self.folder / BUNDLE,
             name=name,

@@ -11,30 +11,13 @@ from typing import Any
 from torch import Tensor
 
 from batag.bundles.bundle import write_bundle
-from batag.encoders.classifier import TokenClassifier
 from batag.encoders.frozen import Frozen
-from batag.encoders.prediction import predict_labels
 from batag.encoders.vocabulary import Vocabulary
-from batag.evaluation.tags import TagScores
 from batag.labels.scheme import Scheme
 from batag.segmentation.segmentation import Segmentation
 from batag.training.data import Data
 from batag.training.dial import DialOfDev
-from batag.training.loop import other_weights
 from batag.training.recipe import Recipe
-
-
-def score_tags(model: TokenClassifier, weights: Mapping[str, Tensor], data: Data) -> dict[str, Any]:
-    """The tag level on dev, by borders of tokens."""
-    device = next(model.parameters()).device
-    tags = TagScores()
-    with other_weights(model, weights):
-        predicted = predict_labels(model, [each.words for each in data.dev], device)
-    for example, labels in zip(data.dev, predicted, strict=True):
-        # Field markers and what another window answers for are none in both.
-        pairs = [(max(true, 0), label if true >= 0 else 0) for true, label in zip(example.labels, labels.tolist(), strict=True)]
-        tags.add(*([(span[:2], span[2]) for span in data.scheme.decode(each)] for each in zip(*pairs, strict=True)))
-    return tags.report()
 
 
 def ship(
