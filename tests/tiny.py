@@ -149,18 +149,19 @@ def make_bundle(
 
 
 def check_score(tag: Tag, prediction: Prediction, tagger: Tagger) -> None:
-    """The score is the mean probability of the class over the tokens that made the tag."""
+    """The score is the mean probability of the class over the tokens that made the tag, calibrated."""
     number = [field.name for field in prediction.fields].index(tag.field)
     origins, values = prediction.fields[number].origins, prediction.probabilities[number]
     columns = [place for place, name in enumerate(tagger.scheme.labels) if name[-len(tag.label) :] == tag.label]
     inside = [row for row, (start, end) in enumerate(origins) if start < tag.end and tag.start < end]
-    own = [float(values[row, columns].sum()) for row in inside if values[row].argmax() in columns]
+    said = tagger.labels_of(prediction)[number]
+    own = [float(values[row, columns].sum()) for row in inside if said[row] in columns]
     assert tag.score is not None
     assert 0 <= tag.score <= 1
-    assert min(own) - 1e-5 <= tag.score <= max(own) + 1e-5
+    assert tagger.calibration(min(own)) - 1e-5 <= tag.score <= tagger.calibration(max(own)) + 1e-5
     # Where tokens share a character it is not told here which of them made the tag.
     if all(one[1] <= other[0] for one, other in pairwise(origins)):
-        assert tag.score == pytest.approx(float(np.mean(own)), abs=1e-5)
+        assert tag.score == pytest.approx(float(tagger.calibration(np.mean(own))), abs=1e-5)
         assert len(own) == len(inside)
 
 

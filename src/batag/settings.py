@@ -27,6 +27,8 @@ class Settings:
     sniff_bytes: int = _limit(262_144, "how much of a file is looked at to tell its format, encoding and language")
     threads: int = _limit(1, "threads of the CPU that tag and evaluate use; with such small matrices more are seldom faster")
     rare_class_tags: int = _limit(50, "a class with fewer tags than this is called rare")
+    backbone_cache_bytes: int = _limit(1_000_000_000, "what a backbone says of pages is remembered up to so many bytes")
+    rare_dev_tags: int = _limit(20, "a class with fewer tags in the dev pages than this cannot be measured")
 
     @classmethod
     def from_environment(cls) -> Settings:

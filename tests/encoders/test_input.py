@@ -182,10 +182,10 @@ def test_words_are_hidden_in_training_only(kind: str) -> None:
     input = made(kind, word_dropout=0.25)
     pages = [list(WORDS) * 60] * 4
     batch = input.lexicon.batch(pages)
-    assert torch.equal(input.seen(batch.words), batch.words)
+    assert torch.equal(input.seen(batch), batch.words)
     input.train()
     torch.manual_seed(0)
-    first, second = input.seen(batch.words), input.seen(batch.words)
+    first, second = input.seen(batch), input.seen(batch)
     assert float((first == UNKNOWN).float().mean()) == pytest.approx(0.25, abs=0.03)
     assert not torch.equal(first, second)
     kept = first != UNKNOWN
@@ -208,7 +208,7 @@ def test_a_hidden_word_has_the_vector_of_an_unknown_one() -> None:
 def test_padding_is_never_hidden(kind: str) -> None:
     input = made(kind, word_dropout=0.9).train()
     batch = input.lexicon.batch([["nike"] * 200, ["air"]])
-    assert (input.seen(batch.words)[~batch.mask] == PADDING).all()
+    assert (input.seen(batch)[~batch.mask] == PADDING).all()
 
 
 def test_hiding_trains_the_unknown_word_and_nothing_trains_padding(kind: str) -> None:

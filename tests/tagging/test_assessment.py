@@ -122,12 +122,15 @@ def test_scores_of_a_trained_tagger_equal_a_plain_count(scheme: str) -> None:
     pages = catalogue(8, split="test")
     report = assess(tagger, pages).report()
     names = ["none", *tagger.labels]
+    said_of_point = tagger.bundle.description.operating_points.points[1].offsets
+    offsets = [said_of_point[name] for name in tagger.labels]
     cells: Counter[tuple[str, str]] = Counter()
     true, said, found = Counter[str](), Counter[str](), Counter[str]()
     for prediction in tagger.predict(pages):
         page = prediction.page
         for field, values in zip(prediction.fields, prediction.probabilities, strict=True):
-            for (start, end), row in zip(field.origins, values, strict=True):
+            balanced = np.log(values) + np.repeat([0.0, *offsets], [1, *(len(offsets) * [1 if scheme == "flat" else 2])])
+            for (start, end), row in zip(field.origins, balanced, strict=True):
                 truth = "none"
                 for tag in page.tags:
                     if tag.field == field.name and 2 * (min(end, tag.end) - max(start, tag.start)) >= end - start:

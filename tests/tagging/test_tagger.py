@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count, islice, pairwise
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.tiny import LANGUAGES, Said, catalogue, check_score, tiny_run, tiny_tagger, told
 from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 
@@ -352,11 +354,49 @@ def test_the_error_of_a_page_that_is_too_long_says_the_limit_and_how_to_move_it(
         assert "Give a Page" not in str(caught.value)
 
 
-def test_richness_is_refused_as_long_as_a_bundle_has_no_operating_points() -> None:
+def test_richness_is_refused_by_a_bundle_without_operating_points() -> None:
+    tagger = told(lambda word: "goods")
+    assert tagger.tag({"title": "shoes"})
     with pytest.raises(UsageError, match="richness"):
-        tiny_tagger().tag({"title": "shoes"}, richness=0.5)
+        tagger.tag({"title": "shoes"}, richness=0.5)
     with pytest.raises(UsageError, match="richness"):
-        next(tiny_tagger().tag_many([{"title": "shoes"}], richness=0.0))
+        next(tagger.tag_many([{"title": "shoes"}], richness=0.0))
+
+
+@pytest.mark.parametrize("richness", ["richer", -0.1, 1.1, float("nan"), "0,5", ""])
+def test_a_richness_that_is_none_is_refused_before_a_page_is_read(richness: str | float) -> None:
+    def unread() -> Iterator[Page]:
+        raise AssertionError
+        yield
+
+    with pytest.raises(UsageError, match="richness"):
+        next(tiny_tagger().tag_many(unread(), richness=richness))
+
+
+@pytest.mark.parametrize("scheme", ["flat", "bio"])
+def test_a_richer_setting_never_untags_a_token_and_never_moves_a_score(scheme: str) -> None:
+    tagger = tiny_tagger(scheme)
+    settings = [0.0, 0.2, "balanced", 0.7, "rich"]
+    amounts: Counter[str] = Counter()
+    for prediction in tagger.predict(catalogue(10, split="test")):
+        scores: dict[tuple[str, int, int, str], float | None] = {}
+        before: list[NDArray[np.bool_]] = [np.zeros(len(field.tokens), dtype=bool) for field in prediction.fields]
+        for richness in settings:
+            tagged = [labels > 0 for labels in tagger.labels_of(prediction, richness)]
+            assert all((one <= other).all() for one, other in zip(before, tagged, strict=True))
+            before = tagged
+            amounts[str(richness)] += sum(int(each.sum()) for each in tagged)
+            for tag in tagger.tags_of(prediction, richness):
+                place = (tag.field, tag.start, tag.end, tag.label)
+                assert scores.setdefault(place, tag.score) == tag.score
+    assert amounts["0.0"] < amounts["balanced"] <= amounts["rich"]
+
+
+def test_balanced_is_what_one_gets_without_asking() -> None:
+    pages = catalogue(5, split="test")
+    asked = [list(tags) for tags in tiny_tagger().tag_many(pages, richness=0.5)]
+    assert asked == [list(tags) for tags in tiny_tagger().tag_many(pages)]
+    assert asked == [list(tags) for tags in tiny_tagger().tag_many(pages, richness="balanced")]
 
 
 # The same tags whatever is asked beside a page

@@ -196,6 +196,7 @@ def test_the_facts_tell_tokens_tags_languages_and_classes() -> None:
     facts = label_words([page(title=TITLE, description=BODY)], Segmentation()).facts()
     assert facts == {
         "pages": 1,
+        "weak": 0,
         "not_labelled": 0,
         "tokens": 9,
         "tags": 6,
@@ -203,6 +204,7 @@ def test_the_facts_tell_tokens_tags_languages_and_classes() -> None:
         "tags_lost": 0,
         "languages": {"en": 1},
         "classes": {NONE: 2, "goods": 5, "brand": 1, "feature": 1},
+        "class_tags": {"goods": 4, "brand": 1, "feature": 1},
     }
 
 

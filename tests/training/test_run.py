@@ -511,6 +511,7 @@ def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
 
 def test_the_bundle_tags_as_the_run_does(done: Run, files: dict[str, Any]) -> None:
     tagger = batag.load(done.folder, device="cpu")
+    tagger.dial = None  # the most probable labels
     assert done.data is not None
     assert done.learner is not None
     weights, facts = load_weights_file(done.folder / "best.safetensors")
@@ -544,6 +545,10 @@ def test_the_scores_of_the_run_are_those_of_its_bundle_on_dev(
     )
     run = finished(new_run(tmp_path / "run", same, *fast, *size, "training.checkpoint_steps=100"))
     tagger, pages = batag.load(run.folder, device="cpu"), read_all(files["train"][0])
+    for name in ("clean", "balanced", "rich"):
+        point = run.scores["points"][name]
+        scores = assess(tagger, pages, richness=name).report()["tokens"]
+        assert {key: scores[key] for key in ("macro_f1", "macro_f2")} == {key: point[key] for key in ("macro_f1", "macro_f2")}
     assert run.scores["tokens"]["confusion"] == assess(tagger, pages).report()["tokens"]["confusion"]
     expected = TagScores()
     for said in tagger.predict(pages):

@@ -18,8 +18,10 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from batag.bundles.description import FORMAT, Description, FileName
+from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, Description, FileName
+from batag.bundles.frozen import check_frozen, load_frozen
 from batag.encoders.classifier import TokenClassifier, build_classifier
+from batag.encoders.frozen import Frozen
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
 from batag.labels.scheme import Scheme
@@ -30,11 +32,9 @@ from batag.segmentation.segmentation import Segmentation
 MODEL: FileName = "model.safetensors"
 VOCABULARY: FileName = "vocabulary.json"
 DICTIONARY: FileName = "dictionary.txt"
-DESCRIPTION = "bundle.json"
 _REQUIRED = (MODEL, VOCABULARY)
 _LONGEST_WORDS, _ROOM_FOR_NAMES = 1 << 30, 16 << 20
 _LONGEST_DESCRIPTION = 64 << 20
-_AGAIN = "Copy the bundle again, or train it again"
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,17 @@ class Bundle:
         said = self.description.segmentation
         return Segmentation(said.name, rules=said.rules, dictionary=self.dictionary)
 
+    def frozen(self) -> Frozen | None:
+        """Its word vectors or backbone."""
+        return load_frozen(self.folder, self.description)
+
     def model(self) -> TokenClassifier:
         """The classifier with its weights, ready to predict."""
         # No memory is taken before names and shapes are known to be those of the file.
         with torch.device("meta"):
             model = _classifier(self.description, self.vocabulary)
         model.load_state_dict(dict(self.weights), strict=True, assign=True)
+        model.input.lexicon.frozen = self.frozen()
         return model.requires_grad_(False).eval()
 
 
@@ -72,6 +77,7 @@ def write_bundle(
     vocabulary: Vocabulary,
     dictionary: Dictionary | None,
     description: Mapping[str, Any],
+    frozen: Frozen | None = None,
 ) -> None:
     """Write a bundle beside its place and put it there whole; an older one of that name is replaced."""
     folder = folder.resolve()
@@ -86,10 +92,16 @@ def write_bundle(
         }
         if dictionary is not None:
             contents[DICTIONARY] = "".join(f"{term}\n" for term in dictionary.terms).encode()
+        contents |= {} if frozen is None else frozen.files()
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
-        whole = {"format": FORMAT} | dict(description) | {"files": files}
+        # The oldest format that can say it, so that older batags read what they can.
+        plain_one = frozen is None and description["scheme"]["classes"]
+        whole = {"format": 1 if plain_one else FORMAT} | dict(description) | {"files": files}
+        if frozen is not None:
+            whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}
         contents[DESCRIPTION] = json.dumps(whole, ensure_ascii=False, indent=2).encode()
         for name, data in contents.items():
+            (making / name).parent.mkdir(exist_ok=True)
             with open_output(making / name) as stream:
                 stream.write(data)
         if folder.exists():
@@ -112,7 +124,7 @@ def read_bundle(folder: Path | str) -> Bundle:
     description = read_description(folder)
     for name in _REQUIRED:
         if name not in description.files:
-            raise InputError(f"does not list {name}", where=str(folder / DESCRIPTION), todo=_AGAIN)
+            raise InputError(f"does not list {name}", where=str(folder / DESCRIPTION), todo=AGAIN)
     vocabulary = _vocabulary(_checked(folder, description, VOCABULARY), folder / VOCABULARY)
     terms = None
     if DICTIONARY in description.files:
@@ -127,9 +139,10 @@ def read_bundle(folder: Path | str) -> Bundle:
     try:
         _ = bundle.segmentation
     except BatagError as error:
-        raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or _AGAIN) from error
+        raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or AGAIN) from error
     for name in description.files.keys() - {MODEL, VOCABULARY, DICTIONARY}:
         _check_file(folder, description, name)
+    check_frozen(folder, description)
     return bundle
 
 
@@ -152,10 +165,10 @@ def read_description(folder: Path) -> Description:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON ({error})", where=str(path), todo=_AGAIN) from error
+        raise InputError(f"is not JSON ({error})", where=str(path), todo=AGAIN) from error
     version = found.get("format") if isinstance(found, dict) else None
     if type(version) is not int or version < 1:
-        raise InputError(f"says no bundle format (`format` is {version!r})", where=str(path), todo=_AGAIN)
+        raise InputError(f"says no bundle format (`format` is {version!r})", where=str(path), todo=AGAIN)
     if version > FORMAT:
         todo = "Install a newer batag, or train the bundle with this one"
         raise InputError(f"is of bundle format {version}; this batag reads up to {FORMAT}", where=str(path), todo=todo)
@@ -165,13 +178,13 @@ def read_description(folder: Path) -> Description:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        raise InputError(f"{key}: {first['msg']}", where=str(path), todo=_AGAIN) from error
+        raise InputError(f"{key}: {first['msg']}", where=str(path), todo=AGAIN) from error
     except BatagError as error:
-        raise InputError(error.what, where=str(path), todo=_AGAIN) from error
+        raise InputError(error.what, where=str(path), todo=AGAIN) from error
     if description.overlap >= description.window:
-        raise InputError("its overlap is not smaller than its window", where=str(path), todo=_AGAIN)
+        raise InputError("its overlap is not smaller than its window", where=str(path), todo=AGAIN)
     if tuple(description.labels) != labels:
-        raise InputError("its labels are not those of its scheme", where=str(path), todo=_AGAIN)
+        raise InputError("its labels are not those of its scheme", where=str(path), todo=AGAIN)
     return description
 
 
@@ -180,7 +193,7 @@ def _checked(folder: Path, description: Description, name: FileName, *, limit: i
     said = description.files[name]
     if said.bytes > limit:
         what = f"has {said.bytes:,} bytes where at most {limit:,} are expected"
-        raise InputError(what, where=str(folder / name), todo=_AGAIN)
+        raise InputError(what, where=str(folder / name), todo=AGAIN)
     _check_file(folder, description, name)
     return _bytes(folder / name, limit=limit)
 
@@ -189,11 +202,11 @@ def _check_file(folder: Path, description: Description, name: FileName) -> None:
     """Whether a file is the one that was written: in its place, of its size, with its hash."""
     path, said = folder / name, description.files[name]
     try:
-        if path.is_symlink() and folder.resolve() not in path.resolve(strict=True).parents:
+        if (path.is_symlink() or path.parent != folder) and folder.resolve() not in path.resolve(strict=True).parents:
             raise InputError("is a link that leads out of the bundle", where=str(path), todo="Put the file itself there")
         _check_there(path)
         if (size := path.stat().st_size) != said.bytes:
-            raise InputError(f"has {size:,} bytes where {said.bytes:,} were written", where=str(path), todo=_AGAIN)
+            raise InputError(f"has {size:,} bytes where {said.bytes:,} were written", where=str(path), todo=AGAIN)
         with open(path, "rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
@@ -201,12 +214,12 @@ def _check_file(folder: Path, description: Description, name: FileName) -> None:
     except RuntimeError as error:
         raise InputError("is a link to itself", where=str(path), todo="Put the file itself there") from error
     if digest != said.sha256:
-        raise InputError("is not the file that was written (its SHA-256 differs)", where=str(path), todo=_AGAIN)
+        raise InputError("is not the file that was written (its SHA-256 differs)", where=str(path), todo=AGAIN)
 
 
 def _check_there(path: Path) -> None:
     if not path.is_file():
-        raise InputError("is missing" if not path.exists() else "is not a file", where=str(path), todo=_AGAIN)
+        raise InputError("is missing" if not path.exists() else "is not a file", where=str(path), todo=AGAIN)
 
 
 def _bytes(path: Path, *, limit: int) -> bytes:
@@ -214,7 +227,7 @@ def _bytes(path: Path, *, limit: int) -> bytes:
         _check_there(path)
         size = path.stat().st_size
         if size > limit:
-            raise InputError(f"has {size:,} bytes where at most {limit:,} are expected", where=str(path), todo=_AGAIN)
+            raise InputError(f"has {size:,} bytes where at most {limit:,} are expected", where=str(path), todo=AGAIN)
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo="Check its rights") from error
@@ -226,7 +239,7 @@ def _vocabulary(data: bytes, path: Path) -> Vocabulary:
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words) or len(set(words)) < len(words):
             raise TypeError("`words` is not a list of different texts")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"is not a vocabulary ({error})", where=str(path), todo=_AGAIN) from error
+        raise InputError(f"is not a vocabulary ({error})", where=str(path), todo=AGAIN) from error
     return Vocabulary(words)
 
 
@@ -234,7 +247,7 @@ def _weights(data: bytes, path: Path) -> dict[str, Tensor]:
     try:
         return load_tensors(data)
     except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError, OverflowError) as error:
-        raise InputError(f"is not a safetensors file ({error})", where=str(path), todo=_AGAIN) from error
+        raise InputError(f"is not a safetensors file ({error})", where=str(path), todo=AGAIN) from error
 
 
 def _wanted(description: Description, vocabulary: Vocabulary, folder: Path) -> dict[str, Tensor]:
@@ -243,7 +256,7 @@ def _wanted(description: Description, vocabulary: Vocabulary, folder: Path) -> d
         with torch.device("meta"):
             return dict(_classifier(description, vocabulary).state_dict())
     except BatagError as error:
-        raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or _AGAIN) from error
+        raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or AGAIN) from error
 
 
 def _check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], path: Path) -> None:
@@ -251,14 +264,14 @@ def _check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], 
     missing, spare = sorted(wanted.keys() - weights.keys()), sorted(weights.keys() - wanted.keys())
     if missing or spare:
         what = f"lacks {missing[0]}" if missing else f"has the unknown {spare[0]}"
-        raise InputError(f"does not fit bundle.json: it {what}", where=str(path), todo=_AGAIN)
+        raise InputError(f"does not fit bundle.json: it {what}", where=str(path), todo=AGAIN)
     for name, value in weights.items():
         if value.shape != wanted[name].shape or value.dtype != torch.float32:
             shape = "x".join(map(str, wanted[name].shape))
             what = f"{name} is {'x'.join(map(str, value.shape))} {value.dtype}, not {shape} float32"
-            raise InputError(f"does not fit bundle.json: {what}", where=str(path), todo=_AGAIN)
+            raise InputError(f"does not fit bundle.json: {what}", where=str(path), todo=AGAIN)
         if not torch.isfinite(value).all():
-            raise InputError(f"holds numbers that are not finite in {name}", where=str(path), todo=_AGAIN)
+            raise InputError(f"holds numbers that are not finite in {name}", where=str(path), todo=AGAIN)
 
 
 def _classifier(description: Description, vocabulary: Vocabulary) -> TokenClassifier:

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from itertools import chain, pairwise
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 1
-"""The version of the bundle format that this batag writes; it reads all up to it."""
+FORMAT = 2
+"""The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet."""
+
+DESCRIPTION = "bundle.json"
+AGAIN = "Copy the bundle again, or train it again"
 
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Name = Annotated[str, Field(min_length=1)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-FileName = Literal["model.safetensors", "vocabulary.json", "dictionary.txt", "model.onnx", "model.int8.onnx"]
+_Own = Literal[
+    "model.safetensors",
+    "vocabulary.json",
+    "dictionary.txt",
+    "vectors.json",
+    "vectors.safetensors",
+    "model.onnx",
+    "model.int8.onnx",
+]
+_OfBackbone = Annotated[str, Field(pattern=r"^backbone/[a-z_]+(\.bpe)?\.(json|txt|model|safetensors)$", max_length=64)]
+FileName = _Own | _OfBackbone
 
 
 class _Part(BaseModel):
@@ -21,10 +35,10 @@ class _Part(BaseModel):
 
 
 class SchemeOf(_Part):
-    """Classes and how they are labels of tokens."""
+    """Classes and how they are labels of tokens; what learnt from pages without labels has none."""
 
     name: Literal["flat", "bio"]
-    classes: Annotated[list[Name], Field(min_length=1)]
+    classes: list[Name]
 
 
 class SegmentationOf(_Part):
@@ -44,6 +58,7 @@ class InputOf(_Part):
     longest: Annotated[int, Field(ge=1, le=16)] = 4
     buckets: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000
     shapes: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000
+    frozen_width: Annotated[int, Field(ge=0, le=65_536)] = 0
 
 
 class EncoderOf(_Part):
@@ -57,6 +72,50 @@ class EncoderOf(_Part):
     position: Literal["sinusoid", "none", "linear", "affine"] = "sinusoid"
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     options: dict[str, Any] = {}
+
+
+class PointOf(_Part):
+    """One operating point of the dial."""
+
+    richness: Annotated[float, Field(ge=0, le=1)]
+    beta: Annotated[float, Field(gt=0, le=1_000)]
+    offsets: dict[Name, Annotated[float, Field(ge=-100, le=100)]]
+
+
+class OperatingPointsOf(_Part):
+    """The dial between clean and rich, in order of richness."""
+
+    points: list[PointOf] = []
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        """A dial from 0 to 1 whose offsets never fall, all for the same classes."""
+        places = [point.richness for point in self.points]
+        if places and (places[0] != 0 or places[-1] != 1 or places != sorted(set(places))):
+            raise ValueError("richness does not rise from 0 to 1")
+        for one, other in pairwise(self.points):
+            if one.offsets.keys() != other.offsets.keys():
+                raise ValueError("the points have offsets of different classes")
+            if any(other.offsets[name] < offset for name, offset in one.offsets.items()):
+                raise ValueError("an offset falls as richness rises")
+        return self
+
+
+class CalibrationOf(_Part):
+    """A rising line from raw scores to probabilities."""
+
+    method: str = "none"
+    raw: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = [0.0, 1.0]
+    probability: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = [0.0, 1.0]
+    errors: dict[str, float] = {}
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        if len(self.raw) != len(self.probability) or any(
+            a > b for a, b in chain(pairwise(self.raw), pairwise(self.probability))
+        ):
+            raise ValueError("is not a rising line")
+        return self
 
 
 class FileOf(_Part):
@@ -80,8 +139,16 @@ class Description(_Part):
     encoder: EncoderOf
     window: Annotated[int, Field(ge=2, le=1_000_000)]
     overlap: Annotated[int, Field(ge=0, le=1_000_000)]
-    operating_points: dict[str, Any] = {}
+    operating_points: OperatingPointsOf = OperatingPointsOf()
+    calibration: CalibrationOf = CalibrationOf()
     metrics: dict[str, Any] = {}
     trained_on: dict[str, Any] = {}
     recipe: dict[str, Any] = {}
+    frozen: Literal["", "vectors", "backbone"] = ""
     files: dict[FileName, FileOf]
+
+    @model_validator(mode="after")
+    def _dial_of_its_classes(self) -> Self:
+        if any(point.offsets.keys() != set(self.scheme.classes) for point in self.operating_points.points):
+            raise ValueError("the operating points are not those of its classes")
+        return self

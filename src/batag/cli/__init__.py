@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from batag.cli import convert, demo, evaluate, inspect, paper, sample, segment, show, split, tag, train, weak
+from batag.cli import convert, curve, demo, evaluate, inspect, paper, pretrain, sample, segment, show, split, tag, train, weak
 from batag.errors import BatagError
 
 
@@ -36,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, sample, inspect, split, convert, segment, weak, train, evaluate, show, tag, paper):
+for module in (demo, sample, inspect, split, convert, segment, weak, pretrain, train, curve, evaluate, show, tag, paper):
     app.command()(_until_nobody_reads(getattr(module, module.__name__.rpartition(".")[2])))
 
 

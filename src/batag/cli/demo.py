@@ -36,9 +36,9 @@ def demo(
     from batag.tagging.assessment import assess
     from batag.tagging.memory import WordMemory
     from batag.tagging.tagger import Tagger
-    from batag.training.data import DataFiles
+    from batag.training.data import BUNDLE, RECIPE, DataFiles
     from batag.training.recipe import read_recipe
-    from batag.training.run import BUNDLE, CURVES, RECIPE, Run
+    from batag.training.run import CURVES, Run
 
     err = console(error=True)
     chosen = [*SETTINGS, *(set_ or [])]

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from batag.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from batag.pages.page import Page
+    from batag.tagging.tagger import Tagger
 
 
 def evaluate(
@@ -17,6 +23,10 @@ def evaluate(
         Path | None, typer.Option("--wrong", help="Write the wrong pages to this JSONL file, with gold and predicted tags.")
     ] = None,
     chart: Annotated[Path | None, typer.Option("--chart", help="Draw the scores: .png or .svg.")] = None,
+    dial: Annotated[
+        Path | None, typer.Option("--dial", help="Draw scores over richness, and how reliable scores are: .png or .svg.")
+    ] = None,
+    richness: options.Richness = None,
     device: options.Device = "auto",
     format: options.Format = None,
     columns: options.Columns = None,
@@ -33,7 +43,7 @@ def evaluate(
     from batag.cli.loading import load_tagger
     from batag.cli.tables import show_groups, show_scores
     from batag.cli.terminal import collected_problems, console, print_json, watched
-    from batag.errors import InputError
+    from batag.errors import InputError, UsageError
     from batag.evaluation.chart import draw_scores
     from batag.labels.picture import check_picture
     from batag.pages.file import open_output
@@ -41,18 +51,26 @@ def evaluate(
     from batag.pages.record import dump
     from batag.tagging.assessment import assess
 
-    if chart is not None:
-        check_picture(chart)
+    for picture in (chart, dial):
+        if picture is not None:
+            check_picture(picture)
     tagger = load_tagger(bundle, device=device)
+    tagger.offsets(richness)
+    if dial is not None and tagger.dial is None:
+        raise UsageError("this bundle has no operating points to draw", todo="Leave --dial out, or train again")
+    if dial is not None and Path("-") in pages:
+        raise UsageError("--dial reads the pages twice, and - can be read once", todo="Name a file")
     said_of_input = options.of_input(format, columns, language, encoding)
     with ExitStack() as files, collected_problems(strict=strict, path=problems) as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None
         readers = (watched(read_pages(path, **said_of_input, problems=found), doing="scoring") for path in pages)
         listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
-        assessment = assess(tagger, chain.from_iterable(readers), wrong=listed)
+        assessment = assess(tagger, chain.from_iterable(readers), richness=richness, wrong=listed)
         if not assessment.pages:
             raise InputError("no labelled page to score on", where=", ".join(map(str, pages)), todo="See docs/labelling.md")
     report = assessment.report()
+    if dial is not None:
+        report["dial"] = draw_sweep(tagger, chain.from_iterable(read_pages(path, **said_of_input) for path in pages), dial)
     if chart is not None:
         draw_scores(report, chart, title=f"{tagger.bundle.description.name} on {', '.join(path.name for path in pages)}")
     if as_json:
@@ -70,6 +88,18 @@ def evaluate(
         names = ", ".join(sorted(assessment.unknown_classes))
         note = f"the bundle does not know {names}: their tags count as missed, their tokens do not count"
         out.print(note, style="yellow", markup=False)
-    for path, what in ((wrong, "wrong pages"), (chart, "chart")):
+    for path, what in ((wrong, "wrong pages"), (chart, "chart"), (dial, "dial")):
         if path is not None:
             out.print(f"{what} in {path}", markup=False)
+
+
+def draw_sweep(tagger: Tagger, pages: Iterable[Page], path: Path) -> dict[str, Any]:
+    """The tagger at every richness, drawn."""
+    from batag.evaluation.dial_chart import draw_dial
+    from batag.tagging.sweep import Sweep
+
+    sweep = Sweep(tagger)
+    sweep.add(pages)
+    report = sweep.report()
+    draw_dial(report, path, title=tagger.bundle.description.name)
+    return report

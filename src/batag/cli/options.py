@@ -26,6 +26,9 @@ Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of th
 Strict = Annotated[bool, typer.Option("--strict", help="Stop with an error at the first problem in the input.")]
 ProblemFile = Annotated[Path | None, typer.Option("--problems", help="Write every problem of the input to this JSONL file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+Richness = Annotated[
+    str | None, typer.Option("--richness", help="clean, balanced (the default), rich, or a number from 0 (clean) to 1 (rich).")
+]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
 Segmentation = Annotated[
     str, typer.Option("--segmentation", help="auto (by language), english, chinese, japanese, characters or given.")

@@ -18,8 +18,9 @@ def show(
     as_json: options.Json = False,
 ) -> None:
     """Say what a bundle is: labels, what it was trained on, scores, size, engines; every file is checked."""
-    from batag.bundles.bundle import DESCRIPTION, read_bundle
-    from batag.cli.tables import show_scores
+    from batag.bundles.bundle import read_bundle
+    from batag.bundles.description import DESCRIPTION
+    from batag.cli.tables import percent, show_points, show_scores
     from batag.cli.terminal import console, print_json, visible
     from batag.engines import ENGINES
     from batag.errors import InputError
@@ -37,7 +38,11 @@ def show(
             out.print(f"{key:13} {visible(value)}", markup=False)
         if dev := said.metrics.get("dev"):
             out.print(f"scores on {said.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):", markup=False)
-            show_scores(dev, out)
+            if said.scheme.classes:
+                show_scores(dev, out)
+                show_points(dev.get("points", {}), out)
+            else:
+                out.print(f"{percent(dev['guessed'])} % of hidden words guessed, loss {dev['dev_loss']:.3f}", markup=False)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"says something odd about its training ({error!r})"
         raise InputError(what, where=str(read.folder / DESCRIPTION), todo="It can be used all the same") from error
@@ -51,14 +56,16 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
     trained, encoder = said.trained_on, said.encoder
     return {
         "bundle": f"{said.name} (format {said.format}, batag {said.batag}, {said.created})",
-        "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})",
+        "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})" if said.scheme.classes else "none yet: pretrained",
         "encoder": f"{encoder.name}, {encoder.depth} layers, {encoder.heads} heads, width {encoder.width}/{encoder.inner}",
-        "input": f"{said.input.kind}, {len(read.vocabulary.words):,} words",
+        "input": f"{said.input.kind}, {len(read.vocabulary.words):,} words" + (f", {said.frozen}" if said.frozen else ""),
         "objective": said.recipe.get("objective", {}).get("name", "not said"),
         "segmentation": said.segmentation.name + (f", {len(read.dictionary):,} words of its own" if read.dictionary else ""),
         "windows": f"{said.window} tokens, {said.overlap} shared",
         "trained on": ", ".join(f"{trained.get(each, 0):,} {each}" for each in ("pages", "tokens", "tags")),
         "languages": ", ".join(f"{name} {number:,}" for name, number in trained.get("languages", {}).items()) or "not said",
+        "dial": ", ".join(f"{point.richness:g} best for F{point.beta:g}" for point in said.operating_points.points) or "none",
+        "calibration": said.calibration.method,
         "size": f"{parameters:,} parameters, {size / 1e6:.1f} MB in {len(said.files)} files",
         "engines": ", ".join(ENGINES),
     }

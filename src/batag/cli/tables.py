@@ -40,6 +40,18 @@ def show_scores(report: Mapping[str, Any], out: Console) -> None:
     out.print(table)
 
 
+def show_points(points: Mapping[str, Any], out: Console) -> None:
+    """What the dial's three points score on the pages that they were chosen by."""
+    from rich.table import Table
+
+    if not points:
+        return
+    table = Table("dial (chosen on these pages)", "precision", "recall", "macro F1", "macro F2")
+    for name, row in points.items():
+        table.add_row(name, *(percent(row[key]) for key in ("precision", "recall", "macro_f1", "macro_f2")))
+    out.print(table)
+
+
 def show_groups(by: Mapping[str, Mapping[str, Any]], out: Console) -> None:
     """One line a language, field and shop."""
     from rich.table import Table

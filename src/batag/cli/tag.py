@@ -32,6 +32,7 @@ def tag(
     stop_words: Annotated[
         Path | None, typer.Option("--stop-words", help="Words that are no tag by themselves, one a line, besides ours.")
     ] = None,
+    richness: options.Richness = None,
     device: options.Device = "auto",
     format: options.Format = None,
     columns: options.Columns = None,
@@ -57,6 +58,7 @@ def tag(
 
     written = format_to_write(out, to) if out is not None else "jsonl"
     tagger = load_tagger(bundle, device=device, stop_words=() if stop_words is None else (stop_words,))
+    tagger.offsets(richness)
     said_of_input = options.of_input(format, columns, language, encoding)
     counts: Counter[str] = Counter()
     began = time.monotonic()
@@ -64,7 +66,7 @@ def tag(
     def tagged(found: Problems) -> Iterator[Page]:
         given = text_or_pages(pages or [], field="title", doing="tagging", problems=found, **said_of_input)
         for prediction in tagger.predict(given):
-            tags = tagger.tags_of(prediction)
+            tags = tagger.tags_of(prediction, richness)
             kept = distinct_tags(tags) if distinct else tags
             counts.update(each.label for each in kept)
             counts[""] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from batag.cli import options
+from batag.settings import settings
 
 if TYPE_CHECKING:
     from batag.training.run import Run
@@ -27,6 +29,13 @@ def train(
     ] = None,
     show_recipe: Annotated[bool, typer.Option("--show-recipe", help="Print the whole recipe and stop.")] = False,
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was left.")] = None,
+    from_: Annotated[
+        Path | None, typer.Option("--from", metavar="BUNDLE", help="Start from what a bundle has learnt, with its recipe.")
+    ] = None,
+    replay: Annotated[
+        list[Path] | None,
+        typer.Option("--replay", help="With --from: old pages to mix in; none: those that the run was trained on."),
+    ] = None,
     device: options.Device = "auto",
     format: options.Format = None,
     columns: options.Columns = None,
@@ -39,11 +48,15 @@ def train(
     """Learn from labelled pages: checkpoints, metrics, curves and the bundle of the best epoch go to the run's folder."""
     from batag.errors import InputError, UsageError
     from batag.training.recipe import read_recipe
+    from batag.training.start import recipe_of
 
-    if resume is not None and (pages or dev or recipe):
-        raise UsageError("--resume goes on with the run's own pages and recipe", todo="Leave PAGES, --dev and --recipe out")
+    if resume is not None and (pages or dev or recipe or from_ or replay):
+        raise UsageError("--resume goes on with the run's own pages and recipe", todo="Leave everything but --set out")
+    if replay and from_ is None:
+        raise UsageError("--replay is for --from", todo="Name old and new pages together, or a bundle with --from")
+    base = None if from_ is None else recipe_of(from_)
     if show_recipe:
-        typer.echo(read_recipe(recipe, settings=set_ or []).text(), nl=False)
+        typer.echo(read_recipe(recipe, settings=set_ or [], base=base).text(), nl=False)
         return
     from batag.training.data import DataFiles
     from batag.training.run import Run
@@ -51,15 +64,14 @@ def train(
     if resume is not None:
         run = Run.open(resume, settings=set_)
     elif pages:
-        for path in (*pages, *(dev or [])):
+        for path in (*pages, *(dev or []), *(replay or [])):
             if path.is_dir():
                 raise InputError("is a folder", where=str(path), todo="Name the files in it")
             if str(path) == "-" or (path.exists() and not path.is_file()):
                 raise UsageError(f"{path} cannot be read a second time when the run is resumed", todo="Name files")
-        chosen = read_recipe(recipe, settings=set_ or [])
-        run = Run.create(
-            out, chosen, DataFiles(tuple(pages), tuple(dev or ()), options.of_input(format, columns, language, encoding))
-        )
+        chosen = read_recipe(recipe, settings=set_ or [], base=base)
+        files = DataFiles(tuple(pages), tuple(dev or ()), options.of_input(format, columns, language, encoding))
+        run = Run.create(out, chosen, files.replaying(replay, from_) if from_ is not None and chosen.training.replay else files)
     else:
         raise UsageError("no pages to train on", todo="Name files of labelled pages, or a run with --resume")
     train_watched(run, device=device, strict=strict, problems=problems)
@@ -76,12 +88,23 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
     with collected_problems(strict=strict, path=problems) as found:
         run.prepare(device=device, problems=found, watch=partial(progress, doing="reading pages"))
     assert run.data is not None
-    for line in notes(run.data.facts):
+    assert run.learner is not None
+    for line in (*notes(run.data.facts), *rare_classes(run.data.facts)):
         err.print(line, style="yellow", markup=False)
-    if not _follow(run, err):
-        run.save()
-        err.print(f"stopped; go on with: batag train --resume {run.folder}", markup=False)
-        raise typer.Exit(130)
+    parameters = sum(each.numel() for each in run.learner.model.parameters())
+    heading = (
+        f"{run.recipe.encoder.name} ({parameters:,} parameters, {run.recipe.input.kind} input, {run.recipe.objective.name}) on "
+        f"{len(run.data.train):,} examples"
+    )
+    follow(run, heading=heading, again="train")
+
+
+def said_of_epoch(done: Any) -> str:
+    """The scores of an epoch in words."""
+    from batag.cli.tables import percent
+
+    summary = done.scores.summary()
+    return f"dev macro F1 {percent(summary['macro_f1'])} F2 {percent(summary['macro_f2'])}"
 
 
 def notes(facts: dict[str, Any]) -> list[str]:
@@ -98,8 +121,35 @@ def notes(facts: dict[str, Any]) -> list[str]:
                 f"{name}: {part['tags_misaligned']:,} of {part['tags']:,} tags do not fit the tokens "
                 f"({part['tags_lost']:,} lost); batag inspect lists them"
             )
+    if train["replayed"]:
+        lines.append(f"train: {train['replayed']:,} old pages are mixed in (training.replay)")
+    if train["left_out"]:
+        lines.append(
+            f"train: {train['left_out']:,} weak or old pages are left out, so that no twin of a dev page is learnt from"
+        )
+    if train["weak"]:
+        lines.append(f"train: {train['weak']:,} of {train['pages']:,} pages have weak labels and count less (training.weak)")
     if dev["unknown_classes"]:
         lines.append(f"dev: classes that train does not have do not count: {', '.join(dev['unknown_classes'])}")
+    return lines
+
+
+def rare_classes(facts: dict[str, Any]) -> list[str]:
+    """Classes with too few tags to learn from or to be measured by, and about how many pages more it takes."""
+    lines = []
+    train, dev = facts["train"], facts["dev"]
+    for name in train["class_tags"]:
+        learnt, measured = train["class_tags"][name], dev["class_tags"].get(name, 0)
+        parts = ((train, learnt, settings.rare_class_tags), (dev, measured, settings.rare_dev_tags))
+        # Of pages that are labelled more, a tenth is held out where no dev pages are named.
+        shares = (1.0, 10.0 if facts["held_out"] else 1.0)
+        more = max(
+            share * (wanted - has) * part["pages"] / max(has, 1)
+            for (part, has, wanted), share in zip(parts, shares, strict=True)
+        )
+        if more > 0:
+            what = f"{name} is rare: {learnt:,} tags to learn from, {measured:,} to be measured by; do not trust its scores yet"
+            lines.append(f"{what} (at this rate about {math.ceil(more / 10) * 10:,} labelled pages more would do)")
     return lines
 
 
@@ -124,26 +174,21 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def _follow(run: Run, err: Any) -> bool:
-    """Train with a bar; whether it came to its end."""
+def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = said_of_epoch) -> None:
+    """Train with a bar on standard error; if it is stopped, say how to go on."""
     import time
 
     from rich import progress as bars
 
-    from batag.cli.tables import percent
+    from batag.cli.terminal import console
     from batag.training.loop import StepDone
 
-    assert run.data is not None
+    err = console(error=True)
     assert run.learner is not None
     chosen = run.recipe.training
     total, began, at = chosen.epochs * run.steps_an_epoch, time.monotonic(), run.learner.step
-    pages, parameters = len(run.data.train), sum(each.numel() for each in run.learner.model.parameters())
-    err.print(
-        f"{run.recipe.encoder.name} ({parameters:,} parameters, {run.recipe.input.kind} input, {run.recipe.objective.name}) on "
-        f"{pages:,} examples, {chosen.epochs} epochs of {run.steps_an_epoch:,} steps"
-        + (f"; resumed at step {at:,}" if at else ""),
-        markup=False,
-    )
+    resumed = f"; resumed at step {at:,}" if at else ""
+    err.print(f"{heading}, {chosen.epochs} epochs of {run.steps_an_epoch:,} steps{resumed}", markup=False)
     columns = (
         bars.TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
         bars.BarColumn(),
@@ -161,21 +206,22 @@ def _follow(run: Run, err: Any) -> bool:
                 rate = (done.step - at) / max(time.monotonic() - began, 1e-9)
                 display.update(task, completed=done.step, epoch=done.epoch, loss=done.loss, rate=rate, scores=scores)
             else:
-                summary = done.scores.summary()
-                scores = f"dev macro F1 {percent(summary['macro_f1'])} F2 {percent(summary['macro_f2'])}"
+                scores = said(done)
                 best = "  best so far" if run.selection.epoch == done.epoch else ""
                 seconds = time.monotonic() - began
                 err.print(f"epoch {done.epoch:3d}  loss {done.loss:.4f}  {scores}  {seconds:.0f} s{best}", markup=False)
             if stopped():
-                return False
-    return True
+                run.save()
+                err.print(f"stopped; go on with: batag {again} --resume {run.folder}", markup=False)
+                raise typer.Exit(130)
 
 
 def report(run: Run, *, as_json: bool) -> None:
     """What came out, and what to type next."""
-    from batag.cli.tables import show_scores
+    from batag.cli.tables import show_points, show_scores
     from batag.cli.terminal import console, print_json
-    from batag.training.run import BUNDLE, CURVES
+    from batag.training.data import BUNDLE
+    from batag.training.run import CURVES
 
     bundle = run.folder / BUNDLE
     if as_json:
@@ -183,8 +229,10 @@ def report(run: Run, *, as_json: bool) -> None:
         print_json({"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores})
         return
     out = console()
-    out.print(f"dev scores of the best epoch ({run.scores['epoch']}, by {run.selection.metric}):", markup=False)
+    chosen = f"epoch {run.scores['epoch']}, by {run.selection.metric}"
+    out.print(f"dev scores of the best epoch ({chosen}), balanced tags:", markup=False)
     show_scores(run.scores, out)
+    show_points(run.scores["points"], out)
     out.print(f"curves in {run.folder / CURVES}, bundle in {bundle}; next:", markup=False)
     out.print(f"  batag evaluate {bundle} TEST_PAGES", markup=False)
     out.print(f"  batag tag {bundle} PAGES --out TAGGED.jsonl", markup=False)

@@ -22,7 +22,9 @@ INPUTS = ("word", "rich")
 class WordInput(nn.Module):
     """One trained vector a word, N(0, 1/D) at the start and times sqrt(D), so that Adam moves it fast enough."""
 
-    def __init__(self, vocabulary: Vocabulary, *, width: int, dropout: float = 0.0, word_dropout: float = 0.0) -> None:
+    def __init__(
+        self, vocabulary: Vocabulary, *, width: int, dropout: float = 0.0, word_dropout: float = 0.0, frozen_width: int = 0
+    ) -> None:
         super().__init__()
         self.scale = math.sqrt(width)
         self.lexicon = Lexicon(vocabulary)
@@ -32,16 +34,26 @@ class WordInput(nn.Module):
         with torch.no_grad():
             self.words.weight[PADDING].zero_()
         self.dropout = nn.Dropout(dropout)
+        # Turns what others learnt (the lexicon's `frozen`) into this width.
+        self.frozen = nn.Sequential(nn.LayerNorm(frozen_width), nn.Linear(frozen_width, width)) if frozen_width else None
 
     def forward(self, batch: InputBatch) -> Tensor:
-        return self.dropout(self.scale * self.words(self.seen(batch.words)))
+        return self.dropout(self.scale * self.words(self.seen(batch)) + self.learnt_elsewhere(batch))
 
-    def seen(self, words_BL: Tensor) -> Tensor:
-        """In training some words are hidden, so that the vector of an unknown word is trained too."""
+    def learnt_elsewhere(self, batch: InputBatch) -> Tensor | float:
+        """What word vectors or a backbone say; nothing of a word that is hidden."""
+        if self.frozen is None or batch.frozen is None:
+            return 0.0
+        x_BLD: Tensor = self.frozen(batch.frozen)
+        return x_BLD if batch.hidden is None else x_BLD.masked_fill(batch.hidden[..., None], 0.0)
+
+    def seen(self, batch: InputBatch) -> Tensor:
+        """In training some words are left out, so that the vector of an unknown word is trained too."""
+        words_BL = batch.words if batch.hidden is None else batch.words.masked_fill(batch.hidden, UNKNOWN)
         if not self.training or not self.word_dropout:
             return words_BL
-        hidden_BL = (torch.rand(words_BL.shape, device=words_BL.device) < self.word_dropout) & (words_BL != PADDING)
-        return words_BL.masked_fill(hidden_BL, UNKNOWN)
+        left_out_BL = (torch.rand(words_BL.shape, device=words_BL.device) < self.word_dropout) & (words_BL != PADDING)
+        return words_BL.masked_fill(left_out_BL, UNKNOWN)
 
 
 class RichInput(WordInput):
@@ -58,8 +70,10 @@ class RichInput(WordInput):
         longest: int = 4,
         buckets: int = 20_000,
         shapes: int = 1_000,
+        frozen_width: int = 0,
     ) -> None:
-        super().__init__(vocabulary, width=width, dropout=dropout, word_dropout=word_dropout)
+        shared: dict[str, Any] = {"dropout": dropout, "word_dropout": word_dropout, "frozen_width": frozen_width}
+        super().__init__(vocabulary, width=width, **shared)
         self.lexicon = Lexicon(vocabulary, shortest=shortest, longest=longest, buckets=buckets, shapes=shapes)
         self.grams = nn.EmbeddingBag(buckets, width, mode="mean", sparse=True)
         self.shapes = nn.Embedding(shapes, width)
@@ -68,8 +82,11 @@ class RichInput(WordInput):
 
     def forward(self, batch: InputBatch) -> Tensor:
         spelt_UD = self.grams(batch.grams, batch.offsets) + self.shapes(batch.shapes)
-        x_BLD = self.words(self.seen(batch.words)) + spelt_UD[batch.of_word]
-        return self.dropout(self.scale * x_BLD)
+        spelt_BLD = spelt_UD[batch.of_word]
+        if batch.hidden is not None:
+            spelt_BLD = spelt_BLD.masked_fill(batch.hidden[..., None], 0.0)
+        own_BLD = self.scale * (self.words(self.seen(batch)) + spelt_BLD)
+        return self.dropout(own_BLD + self.learnt_elsewhere(batch))
 
 
 def start_(weight: Tensor) -> None:
@@ -84,6 +101,6 @@ def build_input(kind: str, vocabulary: Vocabulary, *, width: int, **options: Any
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise UsageError(f"{kind!r} is not an input", todo=f"{hint}There are {', '.join(INPUTS)}")
     if kind == "word":
-        kept = {name: options[name] for name in ("dropout", "word_dropout") if name in options}
+        kept = {name: options[name] for name in ("dropout", "word_dropout", "frozen_width") if name in options}
         return WordInput(vocabulary, width=width, **kept)
     return RichInput(vocabulary, width=width, **options)

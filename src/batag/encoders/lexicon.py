@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from batag.encoders.frozen import Frozen
 from batag.encoders.vocabulary import PADDING, Vocabulary
 
 _RUNS = re.compile(r"(.)\1+")
@@ -22,7 +23,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class InputBatch:
-    """Pages in numbers: `words` and `mask` [B,L]; for n-grams each distinct word once (`of_word` [B,L] says which)."""
+    """Pages in numbers: `words` and `mask` [B,L]; for n-grams each distinct word once (`of_word` [B,L] says which).
+
+    Words that are `hidden` [B,L] are to be guessed: the input shows nothing of them. `frozen` [B,L,K] is what others learnt.
+    """
 
     words: Tensor
     mask: Tensor
@@ -30,6 +34,8 @@ class InputBatch:
     grams: Tensor | None = None
     offsets: Tensor | None = None
     shapes: Tensor | None = None
+    hidden: Tensor | None = None
+    frozen: Tensor | None = None
 
     def to(self, device: torch.device) -> InputBatch:
         moved = {name: value.to(device) for name, value in vars(self).items() if isinstance(value, Tensor)}
@@ -44,6 +50,7 @@ class Lexicon:
     ) -> None:
         self.vocabulary = vocabulary
         self.shortest, self.longest, self.buckets, self.shapes = shortest, longest, buckets, shapes
+        self.frozen: Frozen | None = None
         self._forget()
 
     @staticmethod
@@ -68,8 +75,9 @@ class Lexicon:
         distinct, inverse = _distinct(rows)
         words_U = np.fromiter((self._words[row] for row in distinct), dtype=np.int64, count=len(distinct))
         words_BL = torch.from_numpy(words_U[inverse].reshape(rows.shape))
+        frozen = None if self.frozen is None else self.frozen.of(pages)
         if not self.buckets:
-            return InputBatch(words_BL, mask)
+            return InputBatch(words_BL, mask, frozen=frozen)
         grams = [self._grams[row] for row in distinct]
         offsets = np.cumsum([0, *map(len, grams[:-1])])
         return InputBatch(
@@ -79,6 +87,7 @@ class Lexicon:
             grams=torch.from_numpy(np.concatenate(grams)),
             offsets=torch.from_numpy(offsets),
             shapes=torch.tensor([self._shapes[row] for row in distinct]),
+            frozen=frozen,
         )
 
     def _add(self, word: str) -> int:

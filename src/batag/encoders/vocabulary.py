@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-PADDING, UNKNOWN = 0, 1
-_FIRST = 2
+PADDING, UNKNOWN, FIRST = 0, 1, 2
 
 
 class Vocabulary:
@@ -14,7 +13,7 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(words)
-        self._numbers = {word: number for number, word in enumerate(self.words, _FIRST)}
+        self._numbers = {word: number for number, word in enumerate(self.words, FIRST)}
 
     @classmethod
     def of(cls, words: Iterable[str], *, at_least: int = 1) -> Vocabulary:
@@ -25,7 +24,7 @@ class Vocabulary:
 
     def __len__(self) -> int:
         """Rows of a table of their vectors."""
-        return len(self.words) + _FIRST
+        return len(self.words) + FIRST
 
     def number(self, word: str) -> int:
         return self._numbers.get(word, UNKNOWN)

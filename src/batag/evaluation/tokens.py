@@ -12,13 +12,18 @@ from batag.evaluation.fscore import fbeta, macro_fbeta, precision, recall
 from batag.labels.scheme import NONE, Scheme
 
 
+def class_numbers(scheme: Scheme) -> NDArray[np.int64]:
+    """The class of each label, none being 0."""
+    per_class = (len(scheme.labels) - 1) // max(len(scheme.classes), 1)
+    return np.concatenate(([0], np.repeat(np.arange(1, len(scheme.classes) + 1), per_class)))
+
+
 class TokenScores:
     """Counts tokens by true and predicted class; labels of a BIO scheme count as their class, so that schemes compare."""
 
     def __init__(self, scheme: Scheme) -> None:
         self.classes = (NONE, *scheme.classes)
-        per_class = (len(scheme.labels) - 1) // max(len(scheme.classes), 1)
-        self._class_of = np.array([0, *(1 + n // per_class for n in range(len(scheme.labels) - 1))])
+        self._class_of = class_numbers(scheme)
         self.confusion: NDArray[np.int64] = np.zeros((len(self.classes),) * 2, dtype=np.int64)
 
     def add(self, truth: Sequence[int] | NDArray[Any], predicted: Sequence[int] | NDArray[Any]) -> None:

@@ -27,12 +27,12 @@ from batag.objectives import build_objective
 from batag.pages.formats import read_pages
 from batag.pages.problems import Problems
 from batag.training.checkpoint import load_weights_file
-from batag.training.data import DataFiles, digest
+from batag.training.data import RECIPE, DataFiles, digest
 from batag.training.examples import Example, label_words, make_examples
 from batag.training.guard import repeatable
 from batag.training.loop import other_weights
 from batag.training.recipe import Recipe
-from batag.training.run import BEST, RECIPE, DivergedError, Run
+from batag.training.run import BEST, DivergedError, Run
 
 FORMAT = 1
 
@@ -148,12 +148,12 @@ def _test_examples(run: Run, corpus: Corpus, problems: Problems) -> tuple[dict[s
     """The examples of each test page (a long page has several), and what is in them."""
     assert run.data is not None
     found = label_words(read_pages(corpus.test, **corpus.reading, problems=problems), run.data.segmentation)
-    if not any(words for _, words, _ in found.pages):
+    if not any(page.words for page in found.pages):
         raise InputError("no labelled page to score", where=str(corpus.test), todo="Name labelled pages with --test")
     chosen = run.recipe.training
     pages: dict[str, list[Example]] = {}
-    for number, (_, words, of_fields) in enumerate(found.pages):
-        found.pages[number] = (str(number), words, of_fields)  # ids of pages need not be unique
+    for number, page in enumerate(found.pages):
+        found.pages[number] = page._replace(id=str(number))  # ids of pages need not be unique
     for example in make_examples(found, run.data.scheme, window=chosen.window, overlap=chosen.overlap):
         pages.setdefault(example.page, []).append(example)
     return pages, found.facts()

@@ -13,6 +13,7 @@ from typing import Any
 from batag.errors import InputError
 from batag.experiments.cell import Cell
 from batag.pages.file import open_output
+from batag.training.guard import take_lock
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,6 @@ class Store:
     def forget_run(self, cell: Cell) -> None:
         """Remove the training of a finished cell; its weights are the largest part of it."""
         shutil.rmtree(self.run_folder(cell), ignore_errors=True)
-
-
-def take_lock(file: int, *, wait: bool) -> bool:
-    """Whether an open file could be locked; the lock goes with the process, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _read(path: Path) -> dict[str, Any]:

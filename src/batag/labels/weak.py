@@ -19,6 +19,11 @@ WEAK = "weak"
 """Stands in a page's `extra` if its tags were not given by people."""
 
 
+def is_weak(page: Page) -> bool:
+    """Whether the labels of a page were not given by people; a file that is not JSON may say it in words."""
+    return page.extra.get(WEAK) in (True, "true", "True", "1")
+
+
 class Terms:
     """Terms and the label of each, in any case and width; one that stands in two lists has the label of the first."""
 

@@ -15,7 +15,7 @@ from batag.objectives.objective import IGNORED
 from batag.pages.page import Page, Tag
 from batag.pages.record import own_fields, tag_record
 from batag.segmentation.segmentation import TokenizedField, language_of
-from batag.tagging.tagger import Tagger
+from batag.tagging.tagger import Richness, Tagger
 
 
 @dataclass
@@ -33,7 +33,13 @@ class Assessment:
         return counts | {"unknown_classes": sorted(self.unknown_classes)} | self.scores.report()
 
 
-def assess(tagger: Tagger, pages: Iterable[Page], *, wrong: Callable[[dict[str, Any]], object] | None = None) -> Assessment:
+def assess(
+    tagger: Tagger,
+    pages: Iterable[Page],
+    *,
+    richness: Richness = None,
+    wrong: Callable[[dict[str, Any]], object] | None = None,
+) -> Assessment:
     """Score a tagger; `wrong` gets each page with a missed or needless tag, with gold and predicted tags."""
     found = Assessment(Report(tagger.scheme))
 
@@ -45,10 +51,10 @@ def assess(tagger: Tagger, pages: Iterable[Page], *, wrong: Callable[[dict[str, 
                 found.not_labelled += 1
 
     for prediction in tagger.predict(labelled()):
-        page, tags = prediction.page, tagger.tags_of(prediction)
+        page, tags = prediction.page, tagger.tags_of(prediction, richness)
         found.pages += 1
         found.unknown_classes |= {tag.label for tag in page.tags} - set(tagger.labels)
-        for each, labels in zip(prediction.fields, tagger.labels_of(prediction), strict=True):
+        for each, labels in zip(prediction.fields, tagger.labels_of(prediction, richness), strict=True):
             found.scores.add(
                 ScoredField(
                     language_of(page),

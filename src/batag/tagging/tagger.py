@@ -17,6 +17,9 @@ from batag.encoders.sequence import page_words, windows
 from batag.engines import build_engine
 from batag.engines.engine import Engine
 from batag.errors import BatagError, InputError, UsageError
+from batag.evaluation.calibration import Calibration
+from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities, parse_richness
+from batag.evaluation.tokens import class_numbers
 from batag.labels.alignment import cut_tags_of_tokens
 from batag.pages.language import LANGUAGES
 from batag.pages.page import Page, Tag
@@ -29,6 +32,7 @@ from batag.settings import settings
 
 _BATCH = 256
 AnyPage = Page | Mapping[str, Any]
+Richness = str | float | None
 
 
 class Tags(list[Tag]):
@@ -61,7 +65,14 @@ class Tagger:
     ) -> None:
         self.bundle = bundle
         self.scheme = bundle.scheme
+        if not self.scheme.classes:
+            todo = f"Learn from labelled pages first: batag train PAGES --set input.pretrained={bundle.folder}"
+            raise InputError("knows words but no tags", where=str(bundle.folder), todo=todo)
         self.segmentation = bundle.segmentation
+        points = [point.model_dump() for point in bundle.description.operating_points.points]
+        self.dial = Dial.of_facts(points, self.scheme.classes) if points else None
+        said = bundle.description.calibration
+        self.calibration = Calibration(said.method, tuple(said.raw), tuple(said.probability))
         self.engine = build_engine(engine, bundle, device=device) if isinstance(engine, str) else engine
         more = (stop_words,) if isinstance(stop_words, (str, Path)) else tuple(stop_words)
         self._stop_words = {each: StopWords(words_of(each, more=more)) for each in LANGUAGES}
@@ -76,23 +87,32 @@ class Tagger:
         """The classes of its tags."""
         return self.scheme.classes
 
-    def tag(self, page: AnyPage, richness: float | None = None) -> list[Tag]:
+    def offsets(self, richness: Richness) -> Floats | None:
+        """What is added to the logit of each label at a richness; balanced if none is said, None without operating points."""
+        value = parse_richness(richness)
+        if self.dial is None:
+            if value is None:
+                return None
+            todo = "Leave richness out, or train again: the bundle gives the most probable tags"
+            raise UsageError(f"this bundle has no operating points for richness {richness}", todo=todo)
+        at = self.dial.offsets(NAMES["balanced"] if value is None else value)
+        return label_offsets(self.scheme, at).astype(np.float32)
+
+    def tag(self, page: AnyPage, richness: Richness = None) -> list[Tag]:
         """The tags of one page, every occurrence by position; a page that cannot be tagged is an error."""
         tags = next(self.tag_many([page], richness=richness))
         if tags.error is not None:
             raise InputError(tags.error, todo="docs/tagging.md says what a page is")
         return tags
 
-    def tag_many(self, pages: Iterable[AnyPage], richness: float | None = None) -> Iterator[Tags]:
+    def tag_many(self, pages: Iterable[AnyPage], richness: Richness = None) -> Iterator[Tags]:
         """The tags of each page, in order; a page that cannot be tagged has none and says why in `error`."""
-        if richness is not None:
-            todo = "Leave richness out: the bundle gives the most probable tags"
-            raise UsageError(f"this bundle has no operating points for richness {richness}", todo=todo)
+        self.offsets(richness)  # a richness that cannot be is said before the first page is asked for
         iterator = iter(pages)
         while batch := list(islice(iterator, _BATCH)):
             read = [self._read(page) for page in batch]
             good = [page for page in read if isinstance(page, Page)]
-            tagged = map(self.tags_of, self._predict(good))
+            tagged = (self.tags_of(prediction, richness) for prediction in self._predict(good))
             for page in read:
                 yield Tags(next(tagged)) if isinstance(page, Page) else Tags(error=page)
 
@@ -102,26 +122,39 @@ class Tagger:
         while batch := list(islice(iterator, _BATCH)):
             yield from self._predict(batch)
 
-    def labels_of(self, prediction: Prediction) -> list[NDArray[np.int64]]:
-        """The most probable label of each token, one array a field."""
-        return [values.argmax(-1) for values in prediction.probabilities]
+    def labels_of(self, prediction: Prediction, richness: Richness = None) -> list[NDArray[np.int64]]:
+        """The label of each token, one array a field."""
+        offsets = self.offsets(richness)
+        return [self._labels(values, offsets) for values in prediction.probabilities]
 
-    def tags_of(self, prediction: Prediction) -> list[Tag]:
-        """Neighbouring tokens of one class (or B- and I-) as tags; the score is the mean probability of the class over the
-        tokens of the tag."""
+    def _labels(self, values: Floats, offsets: Floats | None) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = (values if offsets is None else log_probabilities(values) + offsets).argmax(-1)
+        return found
+
+    def tags_of(self, prediction: Prediction, richness: Richness = None) -> list[Tag]:
+        """Neighbouring tokens of one class (or B- and I-) as tags. The score is the mean probability of the class over the
+        tokens of the tag, calibrated: it does not move with richness."""
         stop = self._stop_words[language_of(prediction.page)]
         tags: list[Tag] = []
-        for field, values in zip(prediction.fields, prediction.probabilities, strict=True):
-            spans = self.scheme.decode(values.argmax(-1).tolist()) if len(values) else []
+        labels = self.labels_of(prediction, richness)
+        for field, values, said in zip(prediction.fields, prediction.probabilities, labels, strict=True):
+            spans = self.scheme.decode(said.tolist())
             for tag, tokens in cut_tags_of_tokens(prediction.page, field, spans, stop_words=stop):
-                score = self._score(values[tokens.start : tokens.stop], tag.label)
-                tags.append(replace(tag, score=score))
+                raw = self._raw_score(values[tokens.start : tokens.stop], tag.label)
+                tags.append(replace(tag, score=round(float(self.calibration(raw)), 6)))
         return tags
 
-    def _score(self, values: Floats, label: str) -> float:
-        number = self.scheme.classes.index(label)
-        columns = [number + 1] if self.scheme.name == "flat" else [2 * number + 1, 2 * number + 2]
-        return round(float(values[:, columns].sum(1).mean()), 6)
+    def raw_score(self, prediction: Prediction, tag: Tag) -> float:
+        """The score of a tag before calibration."""
+        for field, values in zip(prediction.fields, prediction.probabilities, strict=True):
+            if field.name == tag.field:
+                inside = [n for n, (start, end) in enumerate(field.origins) if start < tag.end and tag.start < end]
+                return self._raw_score(values[inside], tag.label)
+        raise KeyError(tag.field)
+
+    def _raw_score(self, values: Floats, label: str) -> float:
+        columns = class_numbers(self.scheme) == self.scheme.classes.index(label) + 1
+        return float(values[:, columns].sum(1).mean())
 
     def _predict(self, pages: Sequence[Page]) -> Iterator[Prediction]:
         description = self.bundle.description

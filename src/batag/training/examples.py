@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from batag.encoders.sequence import page_words, windows
 from batag.errors import InputError
 from batag.labels.alignment import align
 from batag.labels.counts import class_counts
 from batag.labels.scheme import NONE, Scheme, TokenSpan, build_scheme
+from batag.labels.weak import is_weak
 from batag.objectives.objective import IGNORED
 from batag.pages.page import Page
 from batag.segmentation.segmentation import Segmentation, language_of
@@ -19,19 +20,30 @@ from batag.segmentation.segmentation import Segmentation, language_of
 
 @dataclass(slots=True)
 class Example:
-    """Words of one page (or window) and the label of each; -1 is not learnt from."""
+    """Words of one page (or window) and the label of each; -1 is not learnt from. Weak labels were not given by people."""
 
     page: str
     words: list[str]
     labels: list[int]
+    weak: bool = False
+
+
+class LabelledPage(NamedTuple):
+    """A page as words; of each field where its words begin, how many they are, and the spans in it."""
+
+    id: str
+    words: list[str]
+    fields: list[tuple[int, int, list[TokenSpan]]]
+    weak: bool
 
 
 @dataclass
 class LabelledWords:
     """Pages as words and spans, before classes have numbers, and what was found in them."""
 
-    pages: list[tuple[str, list[str], list[tuple[int, int, list[TokenSpan]]]]] = field(default_factory=list)
+    pages: list[LabelledPage] = field(default_factory=list)
     class_tokens: Counter[str] = field(default_factory=Counter)
+    class_tags: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     not_labelled: int = 0
     tags: int = 0
@@ -42,6 +54,7 @@ class LabelledWords:
         """What there is to say about these pages."""
         return {
             "pages": len(self.pages),
+            "weak": sum(page.weak for page in self.pages),
             "not_labelled": self.not_labelled,
             "tokens": sum(self.class_tokens.values()),
             "tags": self.tags,
@@ -49,6 +62,7 @@ class LabelledWords:
             "tags_lost": self.lost,
             "languages": dict(self.languages.most_common()),
             "classes": class_counts(self.class_tokens),
+            "class_tags": dict(self.class_tags),
         }
 
 
@@ -70,30 +84,33 @@ def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWo
             tagged = Counter[str]()
             for first, last, name in spans:
                 tagged[name] += last + 1 - first
+                found.class_tags[name] += 1
             found.class_tokens += tagged
             found.class_tokens[NONE] += len(each.tokens) - tagged.total()
         found.tags += len(page.tags)
         found.languages[language_of(page)] += 1
         # Each distinct word is held once, however many pages have it.
-        found.pages.append((page.id, [known.setdefault(word, word) for word in words], of_fields))
+        own = [known.setdefault(word, word) for word in words]
+        found.pages.append(LabelledPage(page.id, own, of_fields, is_weak(page)))
     return found
 
 
-def choose_scheme(name: str, train: LabelledWords, *, where: str) -> Scheme:
-    """The scheme of the training pages."""
+def choose_scheme(name: str, train: LabelledWords, *, known: Sequence[str] = (), where: str) -> Scheme:
+    """The scheme of the training pages; classes that are known already keep their numbers."""
     if not train.pages:
         todo = "Label some, as docs/labelling.md says" if train.not_labelled else "See the problems above"
         raise InputError("no labelled page to learn from", where=where, todo=todo)
     if not set(train.class_tokens) - {NONE}:
         raise InputError("no tag on any page, so there is nothing to learn", where=where, todo="See docs/labelling.md")
-    return build_scheme(name, train.class_tokens)
+    found = build_scheme(name, train.class_tokens)
+    return Scheme(name, tuple(dict.fromkeys((*known, *found.classes))))
 
 
 def make_examples(found: LabelledWords, scheme: Scheme, *, window: int, overlap: int) -> list[Example]:
     """Examples in the order of the pages; tokens of a class that the scheme does not have are not learnt from."""
     classes = set(scheme.classes)
     examples = []
-    for page, words, of_fields in found.pages:
+    for page, words, of_fields, weak in found.pages:
         labels = [IGNORED] * len(words)
         for start, length, spans in of_fields:
             inside = scheme.encode((span for span in spans if span[2] in classes), length=length)
@@ -103,7 +120,7 @@ def make_examples(found: LabelledWords, scheme: Scheme, *, window: int, overlap:
             labels[start : start + length] = inside
         for view in windows(len(words), size=window, overlap=overlap):
             own = [IGNORED] * (view.first - view.start) + labels[view.first : view.last] + [IGNORED] * (view.stop - view.last)
-            examples.append(Example(page, words[view.start : view.stop], own))
+            examples.append(Example(page, words[view.start : view.stop], own, weak))
     return examples
 
 

@@ -59,18 +59,23 @@ def repeatable(threads: int, *, strict: bool) -> Iterator[None]:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """One training at a time in a folder; the lock goes with the process, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
     lock = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            what = "another training is at work in it"
-            raise InputError(what, where=str(folder), todo="Wait for it or stop it") from None
+        if not take_lock(lock):
+            raise InputError("another training is at work in it", where=str(folder), todo="Wait for it or stop it")
         yield
     finally:
         os.close(lock)
+
+
+def take_lock(file: int, *, wait: bool = False) -> bool:
+    """Whether an open file could be locked; the lock goes with the process, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True

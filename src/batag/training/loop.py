@@ -57,14 +57,19 @@ class BadLossError(Exception):
 
 @dataclass
 class Learner:
-    """All that a step changes: the weights, their running average, Adam's moments and how far it is."""
+    """All that a step changes: the weights, their running average, Adam's moments and how far it is.
+
+    An encoder that is `fresh` may look at the first batch before it learns (Admin).
+    """
 
     model: TokenClassifier
     optimizer: torch.optim.Adam
     gradients: Gradients
     average: dict[str, Tensor] = field(default_factory=dict)
+    fresh: bool = True
     step: int = 0
     epochs: int = 0
+    last_loss: float = 0.0
     loss_sum: float = 0.0
 
     def weights(self) -> dict[str, Tensor]:
@@ -133,24 +138,45 @@ def take_step(
     rate: float,
     device: torch.device,
 ) -> StepDone:
-    """One step of Adam; a loss that is not finite ends it before any weight is touched."""
-    model, optimizer, step = learner.model, learner.optimizer, learner.step + 1
+    """One step on a batch of examples."""
+    model, step = learner.model, learner.step + 1
     torch.manual_seed((recipe.training.seed * 1_000_003 + step) % 2**63)
     words = model.input.lexicon.batch([example.words for example in batch]).to(device)
     targets = padded_labels(batch, words.mask.shape[1]).to(device)
     model.train()
-    if step == 1:
+    if step == 1 and learner.fresh:
         model.encoder.prepare(model.input(words).detach(), words.mask)
     logits = model(words)
-    loss = objective(logits.flatten(0, 1), targets.flatten()) + model.encoder.auxiliary_loss
+    loss = (
+        objective(logits.flatten(0, 1), targets.flatten())
+        if not any(example.weak for example in batch)
+        else (_weak_loss(objective, logits, targets, batch, weak=recipe.training.weak))
+    )
+    loss = loss + model.encoder.auxiliary_loss
+    descend(learner, loss, recipe=recipe, rate=rate, examples=batch)
+    return StepDone(step, epoch, learner.last_loss, rate, int((targets != IGNORED).sum()))
+
+
+def _weak_loss(objective: Objective, logits: Tensor, targets: Tensor, batch: Sequence[Example], *, weak: float) -> Tensor:
+    """Tokens of pages with weak labels count `weak`, also in a batch that has no others."""
+    weights_B = torch.tensor([weak if example.weak else 1.0 for example in batch], device=targets.device)
+    weights_N, known_N = weights_B[:, None].expand_as(targets).flatten(), targets.flatten() != IGNORED
+    share = weights_N[known_N].sum() / known_N.sum().clamp(min=1)
+    loss: Tensor = objective(logits.flatten(0, 1), targets.flatten(), weights_N) * share
+    return loss
+
+
+def descend(learner: Learner, loss: Tensor, *, recipe: Recipe, rate: float, examples: Sequence[Example]) -> None:
+    """One step of Adam; a loss that is not finite ends it before any weight is touched."""
+    model, optimizer, step = learner.model, learner.optimizer, learner.step + 1
     value = loss.item()
     if not math.isfinite(value):
-        raise BadLossError(f"the loss of step {step} is {value}", step=step, loss=value, examples=batch)
+        raise BadLossError(f"the loss of step {step} is {value}", step=step, loss=value, examples=examples)
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
     norm = learner.gradients.gather()
     if not math.isfinite(length := norm.item()):
-        raise BadLossError(f"the gradient of step {step} is {length}", step=step, loss=value, examples=batch)
+        raise BadLossError(f"the gradient of step {step} is {length}", step=step, loss=value, examples=examples)
     parameters: list[Tensor] = list(model.parameters())
     if recipe.training.clip:
         nn.utils.clip_grads_with_norm_(parameters, recipe.training.clip, norm)
@@ -162,8 +188,7 @@ def take_step(
         share = min(recipe.training.average, (1 + step) / (10 + step))
         with torch.no_grad():
             torch._foreach_lerp_(list(learner.average.values()), parameters, 1 - share)
-    learner.step, learner.loss_sum = step, learner.loss_sum + value
-    return StepDone(step, epoch, value, rate, int((targets != IGNORED).sum()))
+    learner.step, learner.last_loss, learner.loss_sum = step, value, learner.loss_sum + value
 
 
 def padded_labels(batch: Sequence[Example], length: int) -> Tensor:

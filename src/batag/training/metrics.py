@@ -40,7 +40,7 @@ class Metrics:
 
     def add_step(self, done: StepDone) -> None:
         if done.step % _LOGGED_STEPS == 0:
-            self._add({"kind": "step", "step": done.step, "epoch": done.epoch, "loss": done.loss, "rate": done.rate})
+            self.add({"kind": "step", "step": done.step, "epoch": done.epoch, "loss": done.loss, "rate": done.rate})
 
     def add_epoch(self, done: EpochDone, *, selected: str, seconds: float, busy: float) -> None:
         """Scores on dev and the true and predicted amounts of each class; `selected` is the score that chooses, `busy` the
@@ -48,7 +48,7 @@ class Metrics:
         summary, classes = done.scores.summary(), done.scores.report()["classes"]
         line = {"kind": "epoch", "epoch": done.epoch, "step": done.step, "loss": done.loss} | summary
         line |= {key: {name: row[key] for name, row in classes.items()} for key in ("true", "predicted")}
-        self._add(line | {"selected": summary[selected], "seconds": round(seconds, 1), "busy": round(busy, 1)})
+        self.add(line | {"selected": summary[selected], "seconds": round(seconds, 1), "busy": round(busy, 1)})
 
     def flush(self) -> None:
         """Write what waits."""
@@ -58,5 +58,6 @@ class Metrics:
             stream.flush()
             os.fsync(stream.fileno())
 
-    def _add(self, line: dict[str, Any]) -> None:
+    def add(self, line: dict[str, Any]) -> None:
+        """A line; its `kind` is step or epoch, and it says which."""
         self._waiting.append(json.dumps(line, ensure_ascii=False) + "\n")

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from batag.encoders import ENCODERS, build_encoder
 from batag.encoders.classifier import own_options
+from batag.encoders.frozen import KINDS
 from batag.errors import InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
@@ -49,6 +50,9 @@ class InputTable(_Table):
     kind: Literal["word", "rich"]
     word_dropout: Share
     dropout: Share
+    pretrained: str
+    vectors: str
+    backbone: str
     at_least: Count
     shortest: Annotated[int, Field(ge=1, le=16)]
     longest: Annotated[int, Field(ge=1, le=16)]
@@ -58,7 +62,12 @@ class InputTable(_Table):
     @property
     def options(self) -> dict[str, Any]:
         """The arguments of `build_input`."""
-        return self.model_dump(exclude={"at_least"})
+        return self.model_dump(exclude={"at_least", "pretrained", "vectors", "backbone"})
+
+    @property
+    def frozen(self) -> tuple[str, Path] | None:
+        """Which kind of frozen input there is, and where from."""
+        return next(((kind, Path(getattr(self, kind))) for kind in KINDS if getattr(self, kind)), None)
 
 
 class EncoderTable(_Table):
@@ -90,12 +99,26 @@ class ScheduleTable(_Table):
     beta: Literal["joined"] | float
 
 
+class DialTable(_Table):
+    """The points of the dial: the beta of the F score that each is best for on dev."""
+
+    clean: Annotated[float, Field(gt=0, le=100)]
+    balanced: Annotated[float, Field(gt=0, le=100)]
+    rich: Annotated[float, Field(gt=0, le=100)]
+
+    @property
+    def betas(self) -> tuple[float, float, float]:
+        return self.clean, self.balanced, self.rich
+
+
 class TrainingTable(_Table):
     """The loop."""
 
     batch: Annotated[int, Field(ge=1, le=100_000)]
     epochs: Annotated[int, Field(ge=1, le=1_000_000)]
     seed: Annotated[int, Field(ge=0, lt=2**31)]
+    weak: Annotated[float, Field(ge=0, le=1)]
+    replay: Annotated[float, Field(ge=0)]
     average: Share
     clip: Annotated[float, Field(ge=0)]
     window: Annotated[int, Field(ge=2, le=1_000_000)]
@@ -114,6 +137,7 @@ class Recipe(_Table):
     objective: ObjectiveTable
     schedule: ScheduleTable
     training: TrainingTable
+    dial: DialTable
 
     @classmethod
     def resolve(cls, *changes: Mapping[str, Any], where: str = "recipe") -> Recipe:
@@ -145,7 +169,9 @@ class Recipe(_Table):
         Cleaner(parse_rules(self.pages.rules))
         problems = {
             "encoder.heads": self.encoder.width % self.encoder.heads and "does not divide encoder.width",
+            "input.backbone": bool(self.input.vectors and self.input.backbone) and "and input.vectors are both said",
             "input.longest": self.input.longest < self.input.shortest and "is below input.shortest",
+            "dial.rich": list(self.dial.betas) != sorted(self.dial.betas) and "is below balanced, or that below clean",
             "training.overlap": self.training.overlap >= self.training.window and "is not smaller than training.window",
         }
         for key, problem in problems.items():
@@ -176,9 +202,12 @@ def default_text() -> str:
     return resources.files("batag.training").joinpath("default.toml").read_text(encoding="utf-8")
 
 
-def read_recipe(path: Path | None, *, settings: Iterable[str] = ()) -> Recipe:
-    """The recipe of a file (None: the default), changed by `table.key=value` settings."""
-    changes: list[Mapping[str, Any]] = []
+def read_recipe(path: Path | None, *, settings: Iterable[str] = (), base: Mapping[str, Any] | None = None) -> Recipe:
+    """The recipe of a file (None: the default), changed by `table.key=value` settings.
+
+    With a `base`, that stands in the default's place.
+    """
+    changes: list[Mapping[str, Any]] = [] if base is None else [base]
     if path is not None:
         try:
             changes.append(tomllib.loads(path.read_text(encoding="utf-8")))

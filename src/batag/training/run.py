@@ -9,12 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 
+from batag.bundles.bundle import Bundle, find_bundle
+from batag.bundles.description import DESCRIPTION
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
+from batag.encoders.frozen import Backbone, Frozen, backbone_files, read_vectors
 from batag.errors import BatagError, InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.file import open_output
@@ -23,16 +26,18 @@ from batag.pages.page import Page, without_surrogates
 from batag.pages.problems import Problems
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
-from batag.training.data import Data, DataFiles, read_data
+from batag.training.data import BUNDLE, DATA, RECIPE, Data, DataFiles, read_data
+from batag.training.dial import measure_dial
 from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
 from batag.training.metrics import Metrics
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.selection import Selection
-from batag.training.shipping import score_tags, ship
+from batag.training.shipping import ship
+from batag.training.start import begin_with
 
-RECIPE, DATA, METRICS, LAST, BEST = "recipe.toml", "data.json", "metrics.jsonl", "last.safetensors", "best.safetensors"
-CURVES, BUNDLE, BAD_BATCH = "curves.png", "bundle", "bad-batch.json"
+METRICS, LAST, BEST = "metrics.jsonl", "last.safetensors", "best.safetensors"
+CURVES, BAD_BATCH = "curves.png", "bad-batch.json"
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
 
 
@@ -42,6 +47,8 @@ class DivergedError(InputError):
 
 class Run:
     """One training: `train` yields its facts and keeps the folder up to date."""
+
+    command = "train"
 
     def __init__(self, folder: Path, recipe: Recipe, files: DataFiles) -> None:
         self.folder, self.recipe, self.files = folder, recipe, files
@@ -54,14 +61,19 @@ class Run:
         self.scores: dict[str, Any] = {}
 
     @classmethod
-    def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Run:
+    def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Self:
         """A new run in a new (or empty) folder."""
         check_new(folder)
         if not files.train:
             raise UsageError("no pages to train on", todo="Name a file of labelled pages")
         if recipe.pages.dictionary:
             files = replace(files, dictionary=(Path(recipe.pages.dictionary),))
-        facts = files.facts()
+        if recipe.input.pretrained:
+            files = replace(files, start=(find_bundle(Path(recipe.input.pretrained)) / DESCRIPTION,))
+        if recipe.input.frozen:
+            kind, source = recipe.input.frozen
+            files = replace(files, frozen=(source,) if kind == "vectors" else tuple(backbone_files(source)))
+        facts = files.facts() | {"command": cls.command}
         run = cls(folder, recipe, files)
         run.new = True
         try:
@@ -75,7 +87,7 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, folder: Path, *, settings: Sequence[str] | None = None) -> Run:
+    def open(cls, folder: Path, *, settings: Sequence[str] | None = None) -> Self:
         """A run that began before; of its recipe only how long it takes may change."""
         if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
             raise InputError("is not the folder of a run", where=str(folder), todo="Name the folder that training wrote")
@@ -85,10 +97,14 @@ class Run:
                 raise UsageError(f"--set {setting} would make it another run", todo=todo)
         recipe = read_recipe(folder / RECIPE, settings=settings or [])
         try:
-            files = DataFiles.of_facts(json.loads((folder / DATA).read_bytes()))
+            facts = json.loads((folder / DATA).read_bytes())
+            if (command := facts.get("command", "train")) != cls.command:
+                todo = f"Go on with: batag {command} --resume {folder}"
+                raise InputError(f"is what batag {command} began", where=str(folder), todo=todo)
+            files = DataFiles.of_facts(facts)
         except BatagError:
             raise
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo="Train anew") from error
         return cls(folder, recipe, files)
 
@@ -102,22 +118,40 @@ class Run:
         try:
             # Whatever is wrong with the device is said before a long reading.
             self.device = choose_device(device)
-            self.data = read_data(self.files, self.recipe, problems=Problems() if problems is None else problems, watch=watch)
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(self.recipe.training.seed)
-                model = build_classifier(
-                    self.data.vocabulary,
-                    labels=len(self.data.scheme.labels),
-                    input=self.recipe.input.options,
-                    encoder=self.recipe.encoder.model_dump(),
-                )
-            self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
+            self._build(problems=Problems() if problems is None else problems, watch=watch)
         except BatagError:
             self.abandon()
             raise
+        assert self.learner is not None
         if (self.folder / LAST).exists():
             facts = load_checkpoint(self.folder / LAST, self.learner)
             self.selection.epoch, self.selection.value = facts.get("best_epoch", 0), facts.get("best_value", -1.0)
+
+    def _build(self, *, problems: Problems, watch: Any) -> None:
+        """The pages, and a learner at its start."""
+        self.data = read_data(self.files, self.recipe, problems=problems, watch=watch)
+        frozen = self._frozen(self.data.start)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.recipe.training.seed)
+            model = build_classifier(
+                self.data.vocabulary,
+                labels=len(self.data.scheme.labels),
+                input=self.recipe.input.options | {"frozen_width": frozen.width if frozen else 0},
+                encoder=self.recipe.encoder.model_dump(),
+            )
+            model.input.lexicon.frozen = frozen
+            if self.data.start is not None:
+                begin_with(model, self.data.start, vocabulary=self.data.vocabulary, labels=self.data.scheme.labels)
+        self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
+        self.learner.fresh = self.data.start is None
+
+    def _frozen(self, start: Bundle | None) -> Frozen | None:
+        """Word vectors or backbone: those of the recipe, from the very files that were looked at, or the start's."""
+        if self.recipe.input.vectors:
+            return read_vectors(self.files.frozen[0])
+        if self.recipe.input.backbone:
+            return Backbone(self.files.frozen[0].parent)
+        return start.frozen() if start is not None else None
 
     def train(self) -> Iterator[StepDone | EpochDone]:
         """Train to the end, keeping checkpoints and metrics; then write the bundle and the curves."""
@@ -131,7 +165,7 @@ class Run:
         threads, strict = self.recipe.training.threads, self.device.type == "cpu"
         with self._disk_errors(), locked(self.folder), repeatable(threads, strict=strict):
             self._tidy()
-            _write(self.folder / RECIPE, self.recipe.text())
+            self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
             began, busy = time.monotonic(), time.process_time()
             while True:
@@ -150,8 +184,12 @@ class Run:
                 yield done
             self._finish()
 
+    def _write_recipe(self) -> None:
+        """As it is now: a resumed run may be longer than it began."""
+        _write(self.folder / RECIPE, self.recipe.text())
+
     def _disk_errors(self) -> AbstractContextManager[None]:
-        todo = f"Make room, then go on with: batag train --resume {self.folder}"
+        todo = f"Make room, then go on with: batag {self.command} --resume {self.folder}"
         return disk_errors(self.folder, what="the run cannot be written", todo=todo)
 
     def _tidy(self) -> None:
@@ -198,10 +236,19 @@ class Run:
         assert self.data is not None
         assert self.learner is not None
         weights, facts = load_weights_file(self.folder / BEST)
-        tags = score_tags(self.learner.model, weights, self.data)
-        self.scores = {"epoch": facts["epoch"], "tokens": facts["dev"], "tags": tags}
         name = without_surrogates(self.folder.resolve().name)
-        ship(self.folder / BUNDLE, name=name, recipe=self.recipe, data=self.data, weights=weights, scores=self.scores)
+        dial = measure_dial(self.learner.model, weights, self.data, betas=self.recipe.dial.betas)
+        self.scores = {"epoch": facts["epoch"]} | dict(dial.scores)
+        ship(
+            self.folder / BUNDLE,
+            name=name,
+            recipe=self.recipe,
+            data=self.data,
+            weights=weights,
+            scores=self.scores,
+            dial=dial,
+            frozen=self.learner.model.input.lexicon.frozen,
+        )
         title = f"{name}: {self.recipe.encoder.name}, {self.recipe.objective.name}"
         draw_curves(self.metrics.lines(), self.folder / CURVES, title=title)
 

@@ -11,51 +11,76 @@ from typing import Any
 from torch import Tensor
 
 from batag.bundles.bundle import write_bundle
-from batag.encoders.classifier import TokenClassifier
-from batag.encoders.prediction import predict_labels
-from batag.evaluation.tags import TagScores
+from batag.encoders.frozen import Frozen
+from batag.encoders.vocabulary import Vocabulary
+from batag.labels.scheme import Scheme
+from batag.segmentation.segmentation import Segmentation
 from batag.training.data import Data
-from batag.training.loop import other_weights
+from batag.training.dial import DialOfDev
 from batag.training.recipe import Recipe
 
 
-def score_tags(model: TokenClassifier, weights: Mapping[str, Tensor], data: Data) -> dict[str, Any]:
-    """The tag level on dev, by borders of tokens."""
-    device = next(model.parameters()).device
-    tags = TagScores()
-    with other_weights(model, weights):
-        predicted = predict_labels(model, [each.words for each in data.dev], device)
-    for example, labels in zip(data.dev, predicted, strict=True):
-        # Field markers and what another window answers for are none in both.
-        pairs = [(max(true, 0), label if true >= 0 else 0) for true, label in zip(example.labels, labels.tolist(), strict=True)]
-        tags.add(*([(span[:2], span[2]) for span in data.scheme.decode(each)] for each in zip(*pairs, strict=True)))
-    return tags.report()
-
-
 def ship(
-    folder: Path, *, name: str, recipe: Recipe, data: Data, weights: Mapping[str, Tensor], scores: Mapping[str, Any]
+    folder: Path,
+    *,
+    name: str,
+    recipe: Recipe,
+    data: Data,
+    weights: Mapping[str, Tensor],
+    scores: Mapping[str, Any],
+    dial: DialOfDev,
+    frozen: Frozen | None,
 ) -> None:
     """Write the bundle."""
-    values = recipe.model_dump()
     write_bundle(
         folder,
         weights=weights,
         vocabulary=data.vocabulary,
         dictionary=data.dictionary,
-        description={
-            "batag": version("batag"),
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "name": name,
-            "scheme": {"name": data.scheme.name, "classes": list(data.scheme.classes)},
-            "labels": list(data.scheme.labels),
-            "segmentation": {"name": data.segmentation.name, "rules": list(data.segmentation.cleaner.rules)},
-            "input": recipe.input.options,
-            "encoder": values["encoder"],
-            "window": recipe.training.window,
-            "overlap": recipe.training.overlap,
-            "operating_points": {},
+        frozen=frozen,
+        description=_description(name, recipe, data.scheme, data.segmentation)
+        | dial.facts(data.scheme.classes)
+        | {
             "metrics": {"dev": dict(scores)},
             "trained_on": data.facts["train"] | {"dev_pages": data.facts["dev"]["pages"]},
-            "recipe": values,
         },
     )
+
+
+def ship_pretrained(
+    folder: Path,
+    *,
+    name: str,
+    recipe: Recipe,
+    vocabulary: Vocabulary,
+    segmentation: Segmentation,
+    weights: Mapping[str, Tensor],
+    scores: Mapping[str, Any],
+    pages: int,
+) -> None:
+    """Write a bundle without classes: something to start training from."""
+    write_bundle(
+        folder,
+        weights=weights,
+        vocabulary=vocabulary,
+        dictionary=segmentation.dictionary,
+        description=_description(name, recipe, Scheme("flat", ()), segmentation)
+        | {"metrics": {"dev": dict(scores)}, "trained_on": {"pages": pages}},
+    )
+
+
+def _description(name: str, recipe: Recipe, scheme: Scheme, segmentation: Segmentation) -> dict[str, Any]:
+    """What every bundle says of itself."""
+    return {
+        "batag": version("batag"),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "name": name,
+        "scheme": {"name": scheme.name, "classes": list(scheme.classes)},
+        "labels": list(scheme.labels),
+        "segmentation": {"name": segmentation.name, "rules": list(segmentation.cleaner.rules)},
+        "input": recipe.input.options,
+        "encoder": recipe.encoder.model_dump(),
+        "window": recipe.training.window,
+        "overlap": recipe.training.overlap,
+        "recipe": recipe.model_dump(),
+    }

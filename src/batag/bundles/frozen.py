@@ -1,0 +1,46 @@
+"""The frozen input that a bundle carries: word vectors or a backbone, checked before anything is made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from safetensors import SafetensorError
+
+from batag.bundles.description import AGAIN, DESCRIPTION, Description
+from batag.encoders.frozen import Backbone, Frozen, WordVectors
+from batag.errors import InputError
+
+_VECTORS = ("vectors.json", "vectors.safetensors")
+_WANTED = {"vectors": _VECTORS, "backbone": ("backbone/config.json", "backbone/model.safetensors")}
+
+
+def check_frozen(folder: Path, description: Description) -> None:
+    """Whether it is all there, and nothing beside it that somebody else put there."""
+    listed, where = set(description.files), str(folder / DESCRIPTION)
+    if bool(description.frozen) != bool(description.input.frozen_width):
+        raise InputError("says of a frozen input only half", where=where, todo=AGAIN)
+    if missing := sorted(set(_WANTED.get(description.frozen, ())) - listed):
+        raise InputError(f"does not list {missing[0]}", where=where, todo=AGAIN)
+    inside = {path.relative_to(folder).as_posix() for path in (folder / "backbone").rglob("*") if not path.is_dir()}
+    if spare := sorted(inside - listed):
+        raise InputError("is not a file of this bundle", where=str(folder / spare[0]), todo="Remove it")
+
+
+def load_frozen(folder: Path, description: Description) -> Frozen | None:
+    """The frozen input of a bundle whose files were checked."""
+    kind, width = description.frozen, description.input.frozen_width
+    if not kind:
+        return None
+    where = folder / (_VECTORS[1] if kind == "vectors" else "backbone")
+    try:
+        if kind == "backbone":
+            found: Frozen = Backbone(where)
+        else:
+            words, table = ((folder / name).read_bytes() for name in _VECTORS)
+            found = WordVectors.of_files(words, table, width=width)
+    except (SafetensorError, ValueError, KeyError, RecursionError) as error:
+        raise InputError(f"does not fit {DESCRIPTION} ({error})", where=str(where), todo=AGAIN) from error
+    if found.width != width:
+        what = f"does not fit {DESCRIPTION}: {found.width} numbers a token, not {width}"
+        raise InputError(what, where=str(where), todo=AGAIN)
+    return found

@@ -1,0 +1,98 @@
+"""`batag curve`: what more labelled pages would buy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from batag.cli import options
+
+
+def curve(
+    pages: Annotated[list[Path], typer.Argument(metavar="PAGES...", help="Files of labelled pages.")],
+    dev: Annotated[
+        list[Path] | None, typer.Option("--dev", help="Pages to score on; none: a fifth of PAGES is held out.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the trainings; finished ones are kept.")] = Path("curve"),
+    sizes: Annotated[
+        str | None, typer.Option("--sizes", help="Numbers of pages to train on [default: 50,100,250,500,1000,2000 and all].")
+    ] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings a size, each on other pages.")] = 1,
+    recipe: Annotated[Path | None, typer.Option("--recipe", help="What to train, in TOML; it names what it changes.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the recipe, as in encoder.depth=6.")
+    ] = None,
+    device: options.Device = "auto",
+    format: options.Format = None,
+    columns: options.Columns = None,
+    language: options.Language = None,
+    encoding: options.Encoding = None,
+    strict: options.Strict = False,
+    problems: options.ProblemFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Train on fewer and more of your labelled pages: how scores grow, and how many pages more would bring a point."""
+    from dataclasses import asdict
+
+    from rich import progress as bars
+    from rich.table import Column, Table
+
+    from batag.cli.tables import percent
+    from batag.cli.terminal import cell, collected_problems, console, print_json, watched
+    from batag.experiments.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
+    from batag.pages.formats import read_pages
+    from batag.training.loop import StepDone
+    from batag.training.recipe import read_recipe
+    from batag.training.run import Run
+
+    said = options.of_input(format, columns, language, encoding)
+    changes = list(set_ or [])
+    read_recipe(recipe, settings=changes)
+    with collected_problems(strict=strict, path=problems) as found:
+        given = [page for path in pages for page in watched(read_pages(path, **said, problems=found), doing="reading")]
+        held = None if dev is None else [page for path in dev for page in read_pages(path, **said, problems=found)]
+    err = console(error=True)
+    points: list[Point] = []
+    shown = bars.Progress(
+        bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TimeRemainingColumn(), console=err, transient=True,
+        disable=not err.is_terminal,
+    )  # fmt: skip
+    with shown:
+        for seed in range(seeds):
+            train, scored = split_pages(given, held, seed=seed)
+            chosen = read_recipe(recipe, settings=[*changes, f"training.seed={seed}"])
+            for size in parse_sizes(sizes, most=len(train)):
+                task = shown.add_task(f"{size:,} pages, seed {seed}", total=None)
+                for done in train_point(out / f"{size}-{seed}", train[:size], scored, chosen, device=device):
+                    if isinstance(done, Run):
+                        shown.update(task, total=chosen.training.epochs * done.steps_an_epoch)
+                    elif isinstance(done, StepDone):
+                        shown.update(task, completed=done.step)
+                    elif isinstance(done, Point):
+                        points.append(done)
+                        scores = f"macro F1 {percent(done.macro_f1)} F2 {percent(done.macro_f2)}"
+                        err.print(f"{size:,} pages, seed {seed}: {scores}", markup=False)
+                shown.remove_task(task)
+    picture = out / "curve.png"
+    draw_learning_curve(points, picture, title=f"{', '.join(path.name for path in pages)}: what labelled pages buy")
+    promises = {metric: pages_for(points, metric, gain=0.01) for metric in ("macro_f1", "macro_f2")}
+    if as_json:
+        print_json({"points": [asdict(point) for point in points], "pages_for_one_point_more": promises, "chart": str(picture)})
+        return
+    rows = sorted({point.pages for point in points})
+    classes = list(points[-1].classes)
+    table = Table("pages", "macro F1", "macro F2", *(Column(cell(f"{name} F2")) for name in classes))
+    for size in rows:
+        own = [point for point in points if point.pages == size]
+        columns_ = [[point.macro_f1 for point in own], [point.macro_f2 for point in own]]
+        columns_ += [[point.classes.get(name, {}).get("f2", 0.0) for point in own] for name in classes]
+        table.add_row(f"{size:,}", *(percent(sum(values) / len(values)) for values in columns_))
+    out_console = console()
+    out_console.print(table)
+    for metric, name in (("macro_f1", "macro F1"), ("macro_f2", "macro F2")):
+        pages_wanted = promises[metric]
+        more = f"about {pages_wanted:,} pages in all" if pages_wanted else "the curve is too flat or too short to say"
+        out_console.print(f"one point more of {name}: {more}", markup=False)
+    out_console.print(f"curve in {picture}", markup=False)

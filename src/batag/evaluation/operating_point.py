@@ -1,0 +1,210 @@
+"""The dial between clean and rich: offsets of the classes' logits, chosen on dev, that never fall as richness rises.
+
+Shapes: N tokens, L labels, C classes (none first).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.errors import UsageError
+from batag.evaluation.tokens import class_numbers
+from batag.labels.scheme import Scheme
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+NAMES = {"clean": 0.0, "balanced": 0.5, "rich": 1.0}
+_FARTHEST = 8.0
+_BAGS, _ROUNDS, _MOST_LOGITS = 8, 10, 1_000_000
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Where the dial stands, the F_beta that it is best for on dev, and the offset of each class."""
+
+    richness: float
+    beta: float
+    offsets: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Dial:
+    """Operating points in order of richness; between two of them offsets move in a straight line."""
+
+    points: tuple[OperatingPoint, ...]
+
+    def offsets(self, richness: float) -> Floats:
+        """The offset of each class at a richness of 0 (clean) to 1 (rich)."""
+        places = [point.richness for point in self.points]
+        columns = zip(*(point.offsets for point in self.points), strict=True)
+        return np.array([np.interp(richness, places, column) for column in columns])
+
+    def facts(self, classes: Sequence[str]) -> list[dict[str, object]]:
+        """As it stands in a bundle."""
+        return [
+            {"richness": p.richness, "beta": p.beta, "offsets": dict(zip(classes, map(float, p.offsets), strict=True))}
+            for p in self.points
+        ]
+
+    @classmethod
+    def of_facts(cls, facts: Sequence[Mapping[str, object]], classes: Sequence[str]) -> Dial:
+        points = []
+        for said in facts:
+            offsets = said["offsets"]
+            assert isinstance(offsets, Mapping)
+            points.append(
+                OperatingPoint(
+                    float(str(said["richness"])), float(str(said["beta"])), tuple(float(offsets[c]) for c in classes)
+                )
+            )
+        return cls(tuple(points))
+
+
+def parse_richness(said: str | float | None) -> float | None:
+    """`clean`, `balanced`, `rich` or a number from 0 to 1."""
+    if said is None:
+        return None
+    try:
+        value = NAMES[said] if isinstance(said, str) and said in NAMES else float(said)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise UsageError(
+            f"richness {said!r} is not clean, balanced, rich or a number from 0 to 1", todo="0 is clean, 1 is rich"
+        )
+    return value
+
+
+def log_probabilities(values: NDArray[Any]) -> Floats:
+    """Logits that offsets are added to; a probability of 0 stays finite."""
+    return np.log(np.maximum(values.astype(np.float64), 1e-12))
+
+
+def label_offsets(scheme: Scheme, offsets: Sequence[float] | Floats) -> Floats:
+    """The offset of each label: none has 0, a class the same for all its labels."""
+    return np.concatenate(([0.0], np.asarray(offsets, dtype=np.float64)))[class_numbers(scheme)]
+
+
+def choose_dial(
+    logits_NL: Floats,
+    truth_N: Integers,
+    pages_N: Integers,
+    scheme: Scheme,
+    *,
+    betas: Sequence[float] = (0.5, 1.0, 2.0),
+    seed: int = 0,
+    fewest: int = 1,
+) -> Dial:
+    """The points of clean, balanced and rich, best for macro F_beta on dev; `pages_N` says which page a token is of.
+
+    Offsets are means over resamplings of the pages, so that a few tokens of dev do not decide. A class with fewer than
+    `fewest` tokens in dev keeps 0: nothing is known of it.
+    """
+    kept_N = _some_pages(pages_N, most=max(_MOST_LOGITS // (len(scheme.classes) + 1), 10_000), seed=seed)
+    sweep = _Sweep(logits_NL[kept_N], truth_N[kept_N], scheme)
+    bags = _bags(pages_N[kept_N], seed=seed)
+    enough = np.bincount(truth_N, minlength=len(scheme.classes) + 1)[1:] >= fewest
+    low, high = np.where(enough, -_FARTHEST, 0.0), np.where(enough, _FARTHEST, 0.0)
+
+    def mean(beta: float, low: Floats, high: Floats, start: Floats) -> Floats:
+        found = np.array([sweep.best(bag, beta=beta, low=low, high=high, start=start) for bag in bags])
+        # A resampling without a class says nothing of it.
+        seen = np.array([sweep.true_amounts(bag)[1:] > 0 for bag in bags])
+        sums, counts = np.where(seen, found, 0.0).sum(0), seen.sum(0)
+        return np.clip(np.where(counts > 0, sums / np.maximum(counts, 1), start), low, high)
+
+    clean_beta, balanced_beta, rich_beta = betas
+    balanced = mean(balanced_beta, low, high, np.zeros(len(scheme.classes)))
+    clean = mean(clean_beta, low, balanced, balanced)
+    rich = mean(rich_beta, balanced, high, balanced)
+    made = zip(NAMES.values(), betas, (clean, balanced, rich), strict=True)
+    return Dial(tuple(OperatingPoint(richness, beta, tuple(map(float, offsets))) for richness, beta, offsets in made))
+
+
+def _some_pages(pages_N: Integers, *, most: int, seed: int) -> NDArray[np.bool_]:
+    """Which tokens to look at: all, or of a very large dev set those of some pages."""
+    if len(pages_N) <= most:
+        return np.ones(len(pages_N), dtype=bool)
+    names = np.unique(pages_N)
+    return np.isin(pages_N, names[np.random.default_rng(seed).random(len(names)) < most / len(pages_N)])
+
+
+def _bags(pages_N: Integers, *, seed: int) -> list[Floats]:
+    """How often each token counts in each resampling of the pages; the first is dev as it is."""
+    names, of_page_N = np.unique(pages_N, return_inverse=True)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=_BAGS - 1)
+    return [np.ones(len(pages_N)), *(weights.astype(np.float64)[of_page_N] for weights in drawn)]
+
+
+class _Sweep:
+    """Finds the offsets that make macro F_beta of weighted tokens highest, one class after the other."""
+
+    def __init__(self, logits_NL: Floats, truth_N: Integers, scheme: Scheme) -> None:
+        class_of = class_numbers(scheme)
+        # Of each class only its highest label counts, whatever the offset.
+        self.logits_NC = np.stack([logits_NL[:, class_of == k].max(1) for k in range(len(scheme.classes) + 1)], axis=1)
+        self.truth_N, self.size = truth_N, len(scheme.classes) + 1
+
+    def true_amounts(self, weights_N: Floats) -> Floats:
+        return np.asarray(np.bincount(self.truth_N, weights=weights_N, minlength=self.size), dtype=np.float64)
+
+    def best(self, weights_N: Floats, *, beta: float, low: Floats, high: Floats, start: Floats) -> Floats:
+        """Class by class the best offset given the others', until none gets better."""
+        best, offsets = -1.0, np.clip(start, low, high)
+        for _ in range(_ROUNDS):
+            score = best
+            for number in np.flatnonzero(high > low):
+                offsets[number], score = self.best_of_class(
+                    weights_N, offsets, int(number), beta=beta, low=low[number], high=high[number]
+                )
+            if score <= best + 1e-6:
+                break
+            best = score
+        return offsets
+
+    def best_of_class(
+        self, weights_N: Floats, offsets: Floats, number: int, *, beta: float, low: float, high: float
+    ) -> tuple[float, float]:
+        """Move one class's offset from low to high: token after token changes from what it is otherwise to this class.
+
+        The best offset (of equals the nearest to the one before), and the macro F_beta there.
+        """
+        own, truth_N = number + 1, self.truth_N
+        shifted_NC = self.logits_NC + np.concatenate(([0.0], offsets))
+        shifted_NC[:, own] = -np.inf
+        other_N = shifted_NC.argmax(1)
+        # It is this class's from this offset on.
+        turn_N = shifted_NC[np.arange(len(truth_N)), other_N] - self.logits_NC[:, own]
+        at_low_N = np.where(turn_N < low, own, other_N)
+        true_C = self.true_amounts(weights_N)
+        said_C = np.bincount(at_low_N, weights=weights_N, minlength=self.size)
+        hits_C = np.bincount(truth_N, weights=weights_N * (truth_N == at_low_N), minlength=self.size)
+        events = np.flatnonzero((turn_N >= low) & (turn_N < high))
+        events = events[np.argsort(turn_N[events], kind="stable")]
+        gain = np.zeros(len(events) + 1)
+        for k in range(self.size):
+            # What the class says and hits after each change that touches it.
+            mine = np.arange(len(events)) if k == own else np.flatnonzero(other_N[events] == k)
+            sign = 1.0 if k == own else -1.0
+            weight = sign * weights_N[events[mine]]
+            said = said_C[k] + np.concatenate(([0.0], np.cumsum(weight)))
+            hits = hits_C[k] + np.concatenate(([0.0], np.cumsum(weight * (truth_N[events[mine]] == k))))
+            below = beta**2 * true_C[k] + said
+            score = np.divide((1 + beta**2) * hits, below, out=np.zeros_like(below), where=below > 1e-9)
+            gain[0] += score[0]
+            gain[mine + 1] += np.diff(score)
+        scores = np.cumsum(gain) / self.size
+        # After so many changes any offset between two turns does: the middle.
+        edges = np.concatenate(([low], turn_N[events], [high]))
+        scores = np.where(edges[1:] > edges[:-1], scores, -1.0)
+        places = (edges[:-1] + edges[1:]) / 2
+        best = np.flatnonzero(scores >= scores.max() - 1e-9)
+        chosen = best[np.abs(places[best] - offsets[number]).argmin()]
+        return float(places[chosen]), float(scores[chosen])

@@ -1,0 +1,136 @@
+"""How scores grow with labelled pages, on one's own data: a training a size, and what more pages promise."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from batag.errors import InputError, UsageError
+from batag.labels.picture import picture
+from batag.labels.weak import is_weak
+from batag.pages.file import open_output
+from batag.pages.formats import read_pages, write_pages
+from batag.pages.page import Page
+from batag.pages.splitting import assign_splits
+from batag.training.data import RECIPE, DataFiles
+from batag.training.recipe import Recipe
+from batag.training.run import Run
+
+SIZES = (50, 100, 250, 500, 1000, 2000)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A training on so many pages: its scores on dev, and the F1 and F2 of each class."""
+
+    pages: int
+    seed: int
+    macro_f1: float
+    macro_f2: float
+    classes: dict[str, dict[str, float]]
+
+
+def parse_sizes(said: str | None, *, most: int) -> list[int]:
+    """`100,500,1000` in order; without it the usual sizes, up to all pages."""
+    try:
+        sizes = [int(each) for each in said.split(",")] if said else [*SIZES, most]
+    except ValueError:
+        raise UsageError(f"--sizes {said!r} are not whole numbers", todo="Write them like 100,500,1000") from None
+    if said and (min(sizes) < 1 or max(sizes) > most):
+        raise UsageError(f"--sizes {said!r}: there are {most:,} labelled pages", todo="Give sizes from 1 to that")
+    return sorted({size for size in sizes if size <= most})
+
+
+def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int) -> tuple[list[Page], list[Page]]:
+    """Pages to learn from in an order told by the seed (a smaller size is the beginning of a larger one), and dev pages."""
+    labelled = [page for page in pages if page.labelled and not is_weak(page)]
+    if dev is None:
+        splits = assign_splits(labelled, shares=(0.8, 0.2, 0), seed=0).splits
+        held = [page for page, split in zip(labelled, splits, strict=True) if split == "dev"]
+        labelled = [page for page, split in zip(labelled, splits, strict=True) if split != "dev"]
+    else:
+        held = [page for page in dev if page.labelled]
+    if not labelled or not held:
+        raise InputError("too few labelled pages for a curve", todo="See docs/labelling.md")
+    random.Random(seed).shuffle(labelled)
+    return labelled, held
+
+
+def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe: Recipe, *, device: str) -> Iterator[Any]:
+    """Train on these pages in a folder of its own, from wherever it was left; yields the facts of the run, last a `Point`."""
+    done = folder / "point.json"
+    files = tuple(folder.with_name(f"{folder.name}.{part}.jsonl") for part in ("train", "dev"))
+    before = (folder / RECIPE).exists()
+    if not before:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, pages in zip(files, (train, dev), strict=True):
+            write_pages(pages, path)
+    run = Run.open(folder) if before else Run.create(folder, recipe, DataFiles(files[:1], files[1:]))
+    same = all(_ids(read_pages(path)) == _ids(pages) for path, pages in zip(files, (train, dev), strict=True))
+    if before and (run.recipe != recipe or not same):
+        raise InputError("was trained with another recipe or on other pages", where=str(folder), todo="Name a new --out")
+    if not done.exists():
+        run.prepare(device=device)
+        yield run
+        yield from run.train()
+        rows = run.scores["tokens"]["classes"]
+        # One set of classes for all sizes: what too few pages do not show at all counts 0.
+        names = dict.fromkeys((*rows, *sorted({tag.label for page in (*train, *dev) for tag in page.tags})))
+        classes = {name: {key: rows.get(name, {}).get(key, 0.0) for key in ("f1", "f2")} for name in names}
+        macros = {f"macro_{key}": sum(row[key] for row in classes.values()) / len(classes) for key in ("f1", "f2")}
+        with open_output(done) as stream:
+            said = {"pages": len(train), "seed": recipe.training.seed, "classes": classes} | macros
+            stream.write(json.dumps(said).encode())
+    yield Point(**json.loads(done.read_bytes()))
+
+
+def _ids(pages: Iterable[Page]) -> list[tuple[str, int]]:
+    return [(page.id, page.characters) for page in pages]
+
+
+def pages_for(points: Sequence[Point], metric: str, *, gain: float) -> int | None:
+    """About how many pages it takes to score so much more than with all that there are; None if the curve does not say.
+
+    What is missing to 1 falls as a power of the pages on most data: a line through the logarithms of the last four sizes.
+    """
+    sizes = sorted({point.pages for point in points})[-4:]
+    if len(sizes) < 3:
+        return None
+    means = [np.mean([getattr(point, metric) for point in points if point.pages == size]) for size in sizes]
+    slope, height = np.polyfit(np.log(sizes), np.log(np.maximum(1 - np.array(means), 1e-6)), 1)
+    wanted = 1 - (means[-1] + gain)
+    if slope > -0.02 or wanted <= 0:
+        return None
+    pages = math.exp(min((math.log(wanted) - height) / slope, 50.0))
+    return round(pages) if sizes[-1] < pages < 100 * sizes[-1] else None
+
+
+def draw_learning_curve(points: Sequence[Point], path: Path, *, title: str) -> None:
+    """Macro F1 and F2 over pages, and the F2 of each class."""
+    sizes = sorted({point.pages for point in points})
+    of = {size: [point for point in points if point.pages == size] for size in sizes}
+    with picture(path, width=10, height=4.4) as figure:
+        left, right = figure.subplots(1, 2)
+        for metric, name in (("macro_f1", "macro F1"), ("macro_f2", "macro F2")):
+            found = [[100 * getattr(point, metric) for point in of[size]] for size in sizes]
+            spread = [float(np.std(values)) for values in found]
+            left.errorbar(sizes, [float(np.mean(values)) for values in found], yerr=spread, marker="o", label=name, capsize=2)
+        for name in points[-1].classes:
+            values = [
+                float(np.mean([100 * point.classes.get(name, {}).get("f2", 0.0) for point in of[size]])) for size in sizes
+            ]
+            right.plot(sizes, values, marker="o", label=name)
+        for axes, what in ((left, "all classes"), (right, "F2 of each class")):
+            axes.set_xscale("log")
+            axes.set_xlabel("labelled pages")
+            axes.set_title(f"{what}, dev (%)", fontsize=10)
+            for text in axes.legend(fontsize=8).get_texts():
+                text.set_parse_math(False)
+        figure.suptitle(title, parse_math=False)

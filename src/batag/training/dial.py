@@ -1,0 +1,109 @@
+"""What dev says about the best weights besides their scores: operating points, and what raw scores are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from batag.encoders.classifier import TokenClassifier
+from batag.encoders.prediction import Floats, in_batches, probabilities
+from batag.evaluation.calibration import Calibration, calibrate
+from batag.evaluation.fscore import precision, recall
+from batag.evaluation.operating_point import NAMES, Dial, choose_dial, label_offsets, log_probabilities
+from batag.evaluation.tags import TagScores
+from batag.evaluation.tokens import TokenScores, class_numbers
+from batag.labels.scheme import Scheme
+from batag.settings import settings
+from batag.training.data import Data
+from batag.training.examples import Example
+from batag.training.loop import other_weights
+
+
+@dataclass(frozen=True)
+class DialOfDev:
+    """The dial, the calibration, the expected calibration error of each way to calibrate, and scores on dev: of the balanced
+    point, which is what a tagger gives unasked, and in short of each point."""
+
+    dial: Dial
+    calibration: Calibration
+    errors: Mapping[str, float]
+    scores: Mapping[str, Any]
+
+    def facts(self, classes: Sequence[str]) -> dict[str, Any]:
+        """As it stands in a bundle."""
+        return {
+            "operating_points": {"points": self.dial.facts(classes)},
+            "calibration": self.calibration.facts() | {"errors": dict(self.errors)},
+        }
+
+
+def measure_dial(model: TokenClassifier, weights: Mapping[str, Tensor], data: Data, *, betas: Sequence[float]) -> DialOfDev:
+    """Choose on dev with these weights."""
+    device = next(model.parameters()).device
+    was_training = model.training
+    model.eval()
+    with other_weights(model, weights):
+        found = in_batches(lambda batch: probabilities(model, batch, device), [each.words for each in data.dev])
+    model.train(was_training)
+    pages = {page: number for number, page in enumerate(dict.fromkeys(each.page for each in data.dev))}
+    kept = [np.array(example.labels) >= 0 for example in data.dev]
+    logits = np.concatenate([log_probabilities(values[known]) for values, known in zip(found, kept, strict=True)])
+    labels = np.concatenate([np.array(example.labels)[known] for example, known in zip(data.dev, kept, strict=True)])
+    of_page = np.concatenate(
+        [np.full(int(known.sum()), pages[example.page]) for example, known in zip(data.dev, kept, strict=True)]
+    )
+    fewest = settings.rare_dev_tags
+    dial = choose_dial(logits, class_numbers(data.scheme)[labels], of_page, data.scheme, betas=betas, fewest=fewest)
+    raw, right, groups = _tags(data.dev, found, data.scheme, dial, pages)
+    calibration, errors = calibrate(raw, right, groups)
+    tokens = {name: TokenScores(data.scheme) for name in ("most probable", *NAMES)}
+    for name, scores in tokens.items():
+        offsets = label_offsets(data.scheme, dial.offsets(NAMES[name])) if name in NAMES else 0.0
+        scores.add(labels, (logits + offsets).argmax(1))
+    points = {name: _in_short(scores) for name, scores in tokens.items()}
+    tags = _score_tags(data.dev, found, data.scheme, label_offsets(data.scheme, dial.offsets(NAMES["balanced"])))
+    return DialOfDev(dial, calibration, errors, {"tokens": tokens["balanced"].report(), "tags": tags, "points": points})
+
+
+def _in_short(tokens: TokenScores) -> dict[str, float]:
+    """The macros; precision and recall are means over the classes without none."""
+    without_none = {"precision": precision(tokens.confusion)[1:].mean(), "recall": recall(tokens.confusion)[1:].mean()}
+    return {name: float(value) for name, value in (without_none | tokens.summary()).items()}
+
+
+def _score_tags(dev: Sequence[Example], found: Sequence[Floats], scheme: Scheme, offsets: Any) -> dict[str, Any]:
+    """The tag level, by borders of tokens."""
+    tags = TagScores()
+    for example, values in zip(dev, found, strict=True):
+        truth, said = np.array(example.labels), (log_probabilities(values) + offsets).argmax(1)
+        # Field markers and what another window answers for are none in both.
+        both = (np.maximum(truth, 0), np.where(truth >= 0, said, 0))
+        tags.add(*([(span[:2], span[2]) for span in scheme.decode(each.tolist())] for each in both))
+    return tags.report()
+
+
+def _tags(
+    dev: Sequence[Example], found: Sequence[Floats], scheme: Scheme, dial: Dial, pages: Mapping[str, int]
+) -> tuple[Any, Any, Any]:
+    """Raw score, whether it is right, and page of every tag that any of the points gives; each place and label once."""
+    raw: list[float] = []
+    right: list[float] = []
+    groups: list[int] = []
+    for example, values in zip(dev, found, strict=True):
+        truth = np.array(example.labels)
+        gold = set(scheme.decode(np.maximum(truth, 0).tolist()))
+        logits = log_probabilities(values)
+        said = set()
+        for point in dial.points:
+            chosen = (logits + label_offsets(scheme, point.offsets)).argmax(1)
+            said |= set(scheme.decode(np.where(truth >= 0, chosen, 0).tolist()))
+        for first, last, name in sorted(said):
+            columns = class_numbers(scheme) == scheme.classes.index(name) + 1
+            raw.append(float(values[first : last + 1, columns].sum(1).mean()))
+            right.append(float((first, last, name) in gold))
+            groups.append(pages[example.page])
+    return np.array(raw), np.array(right), np.array(groups, dtype=np.int64)

@@ -1,0 +1,83 @@
+"""Where training begins: from chance, or from what a bundle (or a pretrained folder) knows already."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from batag.bundles.bundle import Bundle, find_bundle, read_description
+from batag.encoders.classifier import TokenClassifier
+from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
+from batag.errors import UsageError
+from batag.pages.cleaning import DEFAULT_RULES, parse_rules
+from batag.training.recipe import Recipe, default_text
+
+_WORDS, _HEAD, _FROZEN = "input.words.weight", ("head.weight", "head.bias"), "input.frozen."
+
+
+def recipe_of(start: Path) -> dict[str, Any]:
+    """What a bundle was trained with, as far as this batag knows the keys; what it carries itself is taken from it."""
+    folder = find_bundle(start)
+    said = read_description(folder)
+    default = tomllib.loads(default_text())
+    recipe = {
+        table: {key: value for key, value in values.items() if key in default[table]}
+        for table, values in said.recipe.items()
+        if table in default and isinstance(values, Mapping)
+    }
+    rules = said.segmentation.rules or [f"-{rule}" for rule in DEFAULT_RULES]
+    own = {
+        "pages": {"segmentation": said.segmentation.name, "rules": ",".join(rules), "dictionary": ""}
+        | ({"scheme": said.scheme.name} if said.scheme.classes else {}),
+        "input": said.input.model_dump(exclude={"frozen_width"}) | {"pretrained": str(folder), "vectors": "", "backbone": ""},
+        "encoder": said.encoder.model_dump(),
+        "training": {"window": said.window, "overlap": said.overlap},
+    }
+    return {table: recipe.get(table, {}) | own.get(table, {}) for table in recipe.keys() | own.keys()}
+
+
+def check_start(start: Bundle, recipe: Recipe) -> None:
+    """Whether a recipe means the same by its weights as the bundle does: tokens, input and encoder are alike."""
+    said = start.description
+    was = {
+        "pages.segmentation": said.segmentation.name,
+        "pages.rules": tuple(said.segmentation.rules),
+        **{f"input.{key}": value for key, value in said.input if key not in ("dropout", "word_dropout", "frozen_width")},
+        **{f"encoder.{key}": value for key, value in said.encoder if key != "dropout"},
+    }
+    if said.scheme.classes:
+        was["pages.scheme"] = said.scheme.name
+    wanted = {"pages": recipe.pages, "input": recipe.input, "encoder": recipe.encoder}
+    for key, value in was.items():
+        table, name = key.split(".")
+        here = parse_rules(recipe.pages.rules) if key == "pages.rules" else getattr(wanted[table], name)
+        if here != value:
+            todo = "Leave it as it was, or train without a start"
+            raise UsageError(f"{key} = {here!r} does not fit the start {start.folder}, which has {value!r}", todo=todo)
+    if said.frozen and recipe.input.frozen:
+        todo = "Leave input.vectors and input.backbone out: the start brings its own"
+        raise UsageError(f"the start {start.folder} has a frozen input already ({said.frozen})", todo=todo)
+
+
+@torch.no_grad()
+def begin_with(model: TokenClassifier, start: Bundle, *, vocabulary: Vocabulary, labels: Sequence[str]) -> None:
+    """Put the weights of a bundle into a fresh model, word by word and label by label; what it does not know stays fresh.
+
+    A new word begins as an unknown one.
+    """
+    own = model.state_dict()
+    for name, value in start.weights.items():
+        if name == _WORDS:
+            numbers = [start.vocabulary.number(word) for word in vocabulary.words]
+            own[name].copy_(value[torch.tensor([PADDING, UNKNOWN, *numbers])])
+        elif name in _HEAD:
+            for number, label in enumerate(labels):
+                if label in start.description.labels and start.scheme.classes:
+                    own[name][number] = value[start.description.labels.index(label)]
+        else:
+            own[name].copy_(value)
+    assert all(name in start.weights or name.startswith(_FROZEN) for name in own)

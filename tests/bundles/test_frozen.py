@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save
+from tests.tiny import QUICK, catalogue, make_bundle
+
+import batag
+from batag.bundles.bundle import read_bundle
+from batag.errors import InputError
+from batag.pages.formats import write_pages
+from batag.training.run import train_run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with word vectors, which are gone afterwards: a bundle carries them."""
+    folder = tmp_path_factory.mktemp("frozen")
+    rng = np.random.default_rng(0)
+    words = sorted({word for page in catalogue(20) for field in page.fields.values() for word in field.split()})
+    lines = [f"{word} {' '.join(f'{value:.3f}' for value in rng.normal(size=5))}" for word in words if " " not in word]
+    vectors = folder / "vectors.txt"
+    vectors.write_text("\n".join(lines), encoding="utf-8")
+    write_pages(catalogue(20), folder / "train.jsonl")
+    settings = [*QUICK, "training.epochs=1", f"input.vectors={vectors}"]
+    dev = catalogue(5, split="dev")
+    made = train_run(folder / "train.jsonl", dev=dev, out=folder / "run", recipe=None, settings=settings, device="cpu")
+    vectors.unlink()
+    return made
+
+
+@pytest.fixture
+def bundle(run: Path, tmp_path: Path) -> Path:
+    import shutil
+
+    return shutil.copytree(run / "bundle", tmp_path / "bundle")
+
+
+def redescribe(bundle: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    said = json.loads((bundle / "bundle.json").read_bytes())
+    change(said)
+    (bundle / "bundle.json").write_text(json.dumps(said), encoding="utf-8")
+    return bundle
+
+
+def exchange(bundle: Path, name: str, data: bytes) -> Path:
+    """Another file in its place, with its right hash."""
+    import hashlib
+
+    (bundle / name).write_bytes(data)
+    said = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    return redescribe(bundle, lambda found: found["files"].update({name: said}))
+
+
+def test_a_bundle_carries_its_vectors_and_says_so(run: Path, bundle: Path) -> None:
+    said = read_bundle(bundle).description
+    assert (said.format, said.frozen, said.input.frozen_width) == (2, "vectors", 5)
+    page = catalogue(3, split="test")[0]
+    assert batag.load(bundle).tag(page) == batag.load(run).tag(page)
+
+
+def test_vectors_reach_the_tags(bundle: Path) -> None:
+    pages = catalogue(5, split="test")
+    before = [[tag.score for tag in tags] for tags in batag.load(bundle).tag_many(pages)]
+    found = read_bundle(bundle)
+    table = found.frozen()
+    assert table is not None
+    rows = len(json.loads((bundle / "vectors.json").read_bytes())) + 1
+    exchange(bundle, "vectors.safetensors", save({"vectors": torch.full((rows, 5), 7.0).cumsum(1)}))
+    assert [[tag.score for tag in tags] for tags in batag.load(bundle).tag_many(pages)] != before
+
+
+@pytest.mark.parametrize("name", ["vectors.json", "vectors.safetensors"])
+def test_a_vector_file_that_is_missing_changed_or_not_listed_is_refused(bundle: Path, name: str) -> None:
+    data = (bundle / name).read_bytes()
+    (bundle / name).write_bytes(data[:-1] + b"x")
+    with pytest.raises(InputError, match=r"SHA-256"):
+        read_bundle(bundle)
+    (bundle / name).unlink()
+    with pytest.raises(InputError, match="is missing"):
+        read_bundle(bundle)
+    (bundle / name).write_bytes(data)
+    with pytest.raises(InputError, match=f"does not list {name}"):
+        read_bundle(redescribe(bundle, lambda said: said["files"].pop(name)))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"vectors": torch.zeros(3, 5)},
+        {"vectors": torch.zeros(3, 4)},
+        {"other": torch.zeros(3, 5)},
+        {"vectors": torch.full((3, 5), float("nan"))},
+        {"vectors": torch.zeros(3, 5, dtype=torch.float64)},
+    ],
+)
+def test_vectors_that_do_not_fit_are_refused_when_they_are_loaded(bundle: Path, table: dict[str, torch.Tensor]) -> None:
+    exchange(bundle, "vectors.safetensors", save(table))
+    with pytest.raises(InputError, match=r"vectors\.safetensors: does not fit"):
+        batag.load(bundle)
+
+
+def test_half_a_frozen_input_is_refused(bundle: Path) -> None:
+    with pytest.raises(InputError, match="only half"):
+        read_bundle(redescribe(bundle, lambda said: said.update(frozen="")))
+
+
+def test_files_that_somebody_put_into_the_backbone_are_refused(tmp_path: Path) -> None:
+    made = make_bundle(tmp_path / "made")
+    (made / "backbone").mkdir()
+    (made / "backbone" / "modeling.py").write_text("raise SystemExit")
+    with pytest.raises(InputError, match=r"modeling\.py: is not a file of this bundle"):
+        read_bundle(made)
+
+
+# The dial and the calibration
+
+
+def points(*rows: tuple[float, float, float]) -> dict[str, Any]:
+    classes = ("goods", "brand", "feature")
+    made = [{"richness": at, "beta": 1.0, "offsets": {"goods": one, "brand": other, "feature": 0.0}} for at, one, other in rows]
+    assert all(set(point["offsets"]) == set(classes) for point in made)
+    return {"points": made}
+
+
+@pytest.mark.parametrize(
+    ("dial", "says"),
+    [
+        (points((0, 0, 0), (1, -1, 0)), "falls"),
+        (points((0, 0, 0), (0.5, 1, 0)), "0 to 1"),
+        (points((1, 0, 0), (0, 1, 0)), "0 to 1"),
+        (points((0, 0, 0), (0, 0, 0), (1, 1, 0)), "0 to 1"),
+        (
+            {"points": [{"richness": 0, "beta": 1, "offsets": {"goods": 0}}, {"richness": 1, "beta": 1, "offsets": {}}]},
+            "classes",
+        ),
+        ({"points": [{"richness": at, "beta": 1, "offsets": {"goods": 0}} for at in (0, 1)]}, "its classes"),
+    ],
+)
+def test_a_dial_that_is_none_is_refused(tmp_path: Path, dial: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_bundle(make_bundle(tmp_path / "b", operating_points=dial))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"raw": [0.0, 1.0], "probability": [0.0]},
+        {"raw": [0.5, 0.1], "probability": [0, 1]},
+        {"raw": [0, 1], "probability": [1, 0]},
+    ],
+)
+def test_a_calibration_that_does_not_rise_is_refused(tmp_path: Path, line: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="rising line"):
+        read_bundle(make_bundle(tmp_path / "b", calibration=line))

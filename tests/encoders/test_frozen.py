@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from batag.encoders.frozen import Backbone, WordVectors, read_vectors
+from batag.encoders.input import build_input
+from batag.encoders.vocabulary import Vocabulary
+from batag.errors import InputError
+
+WORDS = {"shoe": [1.0, 2.0, 3.0], "跑鞋": [-1.0, 0.5, 0.25]}
+
+
+def as_text(heading: bool) -> bytes:
+    lines = [f"{len(WORDS)} 3"] if heading else []
+    return "\n".join([*lines, *(f"{word} {' '.join(map(str, row))}" for word, row in WORDS.items()), ""]).encode()
+
+
+def as_binary() -> bytes:
+    rows = (word.encode() + b" " + struct.pack("<3f", *row) + b"\n" for word, row in WORDS.items())
+    return f"{len(WORDS)} 3\n".encode() + b"".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("glove.txt", as_text(False)),
+        ("w2v.vec", as_text(True)),
+        ("w2v.bin", as_binary()),
+        ("w2v.txt.gz", gzip.compress(as_text(True))),
+        ("w2v.bin.gz", gzip.compress(as_binary())),
+    ],
+)
+def test_every_kind_of_file_gives_the_same_vectors(tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    vectors = read_vectors(tmp_path / name)
+    found = vectors.of([["shoe", "跑鞋", "new"], ["SHOE"]])
+    assert found.shape == (2, 3, 3)
+    torch.testing.assert_close(found[0], torch.tensor([*WORDS.values(), [0.0, 0.0, 0.0]]))
+    torch.testing.assert_close(found[1], torch.tensor([WORDS["shoe"], [0.0] * 3, [0.0] * 3]))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("a.txt", b"", "no word vector"),
+        ("a.txt", b"shoe 1 2 3\nboot 1 2\n", "a.txt:2"),
+        ("a.txt", b"shoe 1 2 x\n", "a.txt:1"),
+        ("a.txt", b"shoe 1 2 nan\n", "not finite"),
+        ("a.bin", b"no header", "binary"),
+        ("a.bin", as_binary()[:-6], "binary"),
+        ("a.bin", b"99999999999 99999999\n", "binary"),
+        ("a.bin", b"1 1\nshoe " + struct.pack("<f", float("nan")), "not finite"),
+        ("a.txt.gz", gzip.compress(as_text(True))[:-9], "cannot be read"),
+        ("a.txt.gz", b"not gzip", "cannot be read"),
+    ],
+)
+def test_a_file_that_is_none_is_one_clear_error(tmp_path: Path, name: str, data: bytes, says: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=says):
+        read_vectors(tmp_path / name)
+
+
+def made_vectors() -> WordVectors:
+    return WordVectors(list(WORDS), np.array([[0.0] * 3, *WORDS.values()], dtype=np.float32))
+
+
+def test_vectors_come_back_from_what_a_bundle_keeps() -> None:
+    vectors = made_vectors()
+    words, table = vectors.files().values()
+    again = WordVectors.of_files(words, table, width=3)
+    torch.testing.assert_close(again.of([["跑鞋", "shoe"]]), vectors.of([["跑鞋", "shoe"]]))
+    for damaged in (json.dumps(["shoe"]), json.dumps({"shoe": 1}), json.dumps(["a", 1])):
+        with pytest.raises(ValueError, match=r"vectors"):
+            WordVectors.of_files(damaged.encode(), table, width=3)
+    with pytest.raises(ValueError, match="finite numbers"):
+        WordVectors.of_files(words, table, width=4)
+
+
+@pytest.mark.parametrize("kind", ["word", "rich"])
+def test_the_input_adds_what_others_learnt(kind: str) -> None:
+    torch.manual_seed(0)
+    made = build_input(kind, Vocabulary(["shoe"]), width=8, frozen_width=3).eval()
+    plain = made(made.lexicon.batch([["shoe", "boot"]]))
+    made.lexicon.frozen = made_vectors()
+    batch = made.lexicon.batch([["shoe", "boot"]])
+    assert made.frozen is not None
+    assert batch.frozen is not None
+    torch.testing.assert_close(made(batch), plain + made.frozen(batch.frozen))
+    assert not torch.allclose(made(batch)[0, 0], plain[0, 0])
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of two tiny layers with random weights, as a Hugging Face folder."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("bert")
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        *"abcdefghijklmnopqrstuvwxyz",
+        *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz"),
+    ]
+    own = Tokenizer(models.WordPiece({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    own.normalizer, own.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+    own.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    named = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    PreTrainedTokenizerFast(tokenizer_object=own, **named).save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    config = BertConfig(vocab_size=len(pieces), max_position_embeddings=64, **sizes)
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def test_a_backbone_gives_the_mean_of_hidden_states_over_the_pieces_of_each_token(model: Path) -> None:
+    from transformers import AutoModel
+
+    backbone = Backbone(model)
+    found = backbone.of([["shoe", "x"]])
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    ids = [2, 4 + letters.index("s"), *(30 + letters.index(c) for c in "hoe"), 4 + letters.index("x"), 3]
+    states = AutoModel.from_pretrained(model).eval()(torch.tensor([ids]), output_hidden_states=True).hidden_states
+    mean = torch.stack(states).mean(0)[0].detach()
+    torch.testing.assert_close(found[0], torch.stack([mean[1:5].mean(0), mean[5]]), atol=2e-3, rtol=2e-3)
+
+
+def test_what_a_backbone_says_does_not_depend_on_neighbours_or_on_memory(model: Path) -> None:
+    pages = [["shoe"], ["red", "shoe", "é", "", "跑鞋"], list("abcdefghij" * 9), ["x" * 200]]
+    backbone = Backbone(model)
+    together = backbone.of(pages)
+    for number, page in enumerate(pages):
+        assert torch.equal(together[number, : len(page)], Backbone(model).of([page])[0])
+    assert torch.equal(backbone.of(pages), together)
+    assert together[2, :90].abs().sum(1).min() > 0  # longer than the model can hold at once
+    assert together[0, 1:].abs().sum() == 0
+
+
+def test_a_word_may_have_a_space_in_it_and_the_first_of_two_counts(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"shoe 1 2\n. . 3 4\nshoe 5 6\n")
+    vectors = read_vectors(tmp_path / "a.txt")
+    assert vectors.words == ["shoe", ". ."]
+    assert vectors.of([["shoe", ". ."]]).tolist() == [[[1, 2], [3, 4]]]
+
+
+def test_a_folder_that_is_no_model_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Hugging Face"):
+        Backbone(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "no such"}))
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        Backbone(tmp_path)

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from tests.tiny import QUICK, catalogue, make_bundle, tiny_run, typed
+
+import batag
+from batag.bundles.bundle import read_bundle
+from batag.errors import BatagError, UsageError
+from batag.labels.weak import WEAK, is_weak
+from batag.objectives import build_objective
+from batag.pages.formats import write_pages
+from batag.pages.page import Page, Tag
+from batag.pages.problems import Problems
+from batag.training.data import DataFiles, read_data
+from batag.training.examples import Example
+from batag.training.loop import _weak_loss, padded_labels
+from batag.training.recipe import read_recipe
+from batag.training.run import Run
+from batag.training.start import recipe_of
+
+
+def written(path: Path, pages: list[Page]) -> Path:
+    write_pages(pages, path)
+    return path
+
+
+def page(number: int, text: str, label: str, **extra: object) -> Page:
+    word = text.split()[0]
+    return Page(str(number), {"title": text}, tags=(Tag("title", 0, len(word), label, word),), extra=extra)
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Path:
+    words = ["zorb", "quix", "vlam"]
+    return written(tmp_path / "new.jsonl", [page(n, f"{words[n % 3]} from shop {n}", "gadget") for n in range(30)])
+
+
+def begun(folder: Path, pages: Path, *settings: str, start: Path | None = None, old: Path | None = None) -> Run:
+    recipe = read_recipe(None, settings=settings, base=None if start is None else recipe_of(start))
+    files = DataFiles((pages,), (pages,))
+    run = Run.create(folder, recipe, files if start is None else files.replaying([old] if old else None, start))
+    run.prepare(device="cpu")
+    return run
+
+
+def test_words_classes_and_weights_of_the_start_are_kept_and_new_ones_added(tmp_path: Path, new: Path) -> None:
+    start = read_bundle(tiny_run())
+    run = begun(tmp_path / "run", new, start=tiny_run())
+    assert run.data is not None
+    assert run.learner is not None
+    assert run.data.scheme.classes == (*start.scheme.classes, "gadget")
+    known = len(start.vocabulary.words)
+    assert run.data.vocabulary.words[:known] == start.vocabulary.words
+    assert {"zorb", "quix", "vlam"} <= set(run.data.vocabulary.words[known:])
+    own = run.learner.model.state_dict()
+    for name, value in start.weights.items():
+        if name.startswith(("input.words", "head.")):
+            assert torch.equal(own[name][: len(value)], value)
+        else:
+            assert torch.equal(own[name], value)
+    assert torch.equal(own["input.words.weight"][-1], start.weights["input.words.weight"][1])  # as an unknown word
+    assert run.recipe.encoder == read_recipe(None, settings=QUICK).encoder
+
+
+def test_old_pages_are_mixed_in_by_the_recipe(tmp_path: Path, new: Path) -> None:
+    for replay, wanted in ((0.0, 30), (0.5, 45), (1.0, 60)):
+        run = begun(tmp_path / f"run-{replay}", new, f"training.replay={replay}", start=tiny_run())
+        assert run.data is not None
+        assert run.data.facts["train"]["pages"] == wanted
+    chosen = written(tmp_path / "old.jsonl", catalogue(2))
+    run = begun(tmp_path / "chosen", new, start=tiny_run(), old=chosen)
+    assert run.data is not None
+    assert run.data.facts["train"]["pages"] == 36
+
+
+def test_a_bundle_without_its_run_has_no_old_pages_to_mix_in(tmp_path: Path, new: Path) -> None:
+    import shutil
+
+    shutil.copytree(tiny_run() / "bundle", tmp_path / "alone")
+    run = begun(tmp_path / "run", new, start=tmp_path / "alone")
+    assert run.data is not None
+    assert run.data.facts["train"]["pages"] == 30
+
+
+def test_training_from_a_bundle_begins_where_it_was(tmp_path: Path) -> None:
+    test = catalogue(10, split="test")
+    files = written(tmp_path / "more.jsonl", catalogue(20, seed=1)), written(tmp_path / "dev.jsonl", catalogue(10, split="dev"))
+    said = typed("train", files[0], "--dev", files[1], "--from", tiny_run(), "--out", tmp_path / "run", "--json",
+                 "--set", "training.epochs=1", "--set", "schedule.scale=0.1")  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    before, after = batag.load(tiny_run()), batag.load(tmp_path / "run")
+    assert after.labels == before.labels
+    found = []
+    for tagger in (before, after):
+        tags = zip(tagger.tag_many(test), test, strict=True)
+        found.append(
+            sum(
+                len({(t.field, t.start, t.label) for t in one} & {(t.field, t.start, t.label) for t in two.tags})
+                for one, two in tags
+            )
+        )
+    assert found[1] > 0.8 * found[0] > 0
+
+
+def test_old_pages_that_are_gone_or_changed_are_one_clear_error_that_can_be_avoided(tmp_path: Path, new: Path) -> None:
+    import shutil
+
+    old = written(tmp_path / "old.jsonl", catalogue(20))
+    shutil.copytree(tiny_run(), tmp_path / "start")
+    facts = tmp_path / "start" / "data.json"
+    said = json.loads(facts.read_text())
+    said["train"] = [{"file": str(old), "sha256": "0" * 64}]
+    facts.write_text(json.dumps(said))
+    with pytest.raises(BatagError, match=r"has changed.*--replay.*training\.replay=0"):
+        begun(tmp_path / "run", new, start=tmp_path / "start")
+    for argument in (("--set", "training.replay=0"), ("--replay", old)):
+        done = typed("train", new, "--dev", new, "--from", tmp_path / "start", "--out", tmp_path / argument[0], *argument,
+                     "--set", "training.epochs=1")  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+
+def test_dev_pages_are_new_ones(tmp_path: Path) -> None:
+    new = written(tmp_path / "new.jsonl", [replace(each, id=f"new-{each.id}") for each in catalogue(20, seed=5)])
+    recipe = read_recipe(None, base=recipe_of(tiny_run()))
+    run = Run.create(tmp_path / "run", recipe, DataFiles((new,)).replaying(None, tiny_run()))
+    run.prepare(device="cpu")
+    assert run.data is not None
+    assert all(example.page.startswith("new-") for example in run.data.dev)
+    assert any(not example.page.startswith("new-") for example in run.data.train)
+    assert run.data.facts["train"]["replayed"] == 60
+
+
+def test_what_the_start_carries_itself_is_used(tmp_path: Path, new: Path) -> None:
+    bundle = make_bundle(
+        tmp_path / "alone", dictionary=["from shop"], recipe={"objective": {"name": "WCE", "later": 1}, "x": {}}
+    )
+    run = begun(tmp_path / "run", new, start=bundle)
+    assert run.data is not None
+    assert run.data.segmentation.dictionary is not None
+    assert "from shop" in run.data.train[0].words
+    assert run.recipe.objective.name == "WCE"
+    assert run.recipe.encoder.width == 8
+    with pytest.raises(UsageError, match=r"pages\.rules"):
+        begun(tmp_path / "other", new, "pages.rules=html", start=bundle)
+
+
+def test_a_start_that_means_something_else_is_one_clear_error(tmp_path: Path, new: Path) -> None:
+    for setting in ("encoder.width=64", "encoder.name=transformer", "input.buckets=400", "encoder.depth=2", "input.longest=3",
+                    "encoder.position=none", "input.kind=word", "pages.scheme=bio"):  # fmt: skip
+        with pytest.raises(UsageError, match=r"does not fit"):
+            begun(tmp_path / "run", new, setting, start=tiny_run())
+        assert not (tmp_path / "run").exists()
+
+
+def test_a_run_from_a_bundle_is_resumed_to_the_same_numbers(tmp_path: Path, new: Path) -> None:
+    settings = ("training.epochs=2", "training.checkpoint_steps=3")
+    whole = begun(tmp_path / "whole", new, *settings, start=tiny_run())
+    for _ in whole.train():
+        pass
+    left = begun(tmp_path / "left", new, *settings, start=tiny_run())
+    steps = left.train()
+    for _ in range(4):
+        next(steps)
+    steps.close()
+    again = Run.open(tmp_path / "left")
+    again.prepare(device="cpu")
+    for _ in again.train():
+        pass
+    one, other = (read_bundle(tmp_path / name).weights for name in ("whole", "left"))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_start_that_has_changed_since_is_an_error(tmp_path: Path, new: Path) -> None:
+    import shutil
+
+    shutil.copytree(tiny_run(), tmp_path / "start")
+    begun(tmp_path / "run", new, start=tmp_path / "start")
+    description = tmp_path / "start" / "bundle" / "bundle.json"
+    description.write_text(json.dumps(json.loads(description.read_text()) | {"name": "other"}))
+    with pytest.raises(BatagError, match="has changed"):
+        Run.open(tmp_path / "run")
+
+
+# Weak labels
+
+
+def test_weak_pages_are_learnt_from_but_never_measured_by(tmp_path: Path) -> None:
+    people = catalogue(20)
+    weak = [replace(page, id=f"weak-{page.id}", extra={WEAK: True}) for page in catalogue(20, seed=2)]
+    pages = written(tmp_path / "all.jsonl", people + weak)
+    data = read_data(DataFiles((pages,)), read_recipe(None), problems=Problems())
+    train, dev = data.facts["train"], data.facts["dev"]
+    assert train["weak"] + train["left_out"] == 60
+    assert 0 < train["left_out"] < 20  # may be twins of dev pages
+    assert dev["weak"] == 0
+    assert dev["pages"] + train["pages"] + train["left_out"] == 120
+    named = read_data(DataFiles((pages,), (pages,)), read_recipe(None), problems=Problems())
+    assert (named.facts["dev"]["pages"], named.facts["dev"]["not_labelled"]) == (60, 60)
+
+
+@pytest.mark.parametrize(
+    ("said", "weak"), [(True, True), ("true", True), ("1", True), (False, False), ("no", False), ("", False)]
+)
+def test_a_page_is_weak_if_it_says_so(said: object, weak: bool) -> None:
+    assert is_weak(page(1, "boot", "goods", **{WEAK: said})) is weak
+
+
+@pytest.mark.parametrize("weak", [1, 8])
+def test_weak_pages_count_less_also_where_there_are_no_others(weak: int) -> None:
+    torch.manual_seed(0)
+    objective, logits = build_objective("CE", [5, 5]), torch.randn(8, 3, 2)
+    batch = [Example("", ["a", "b"], [0, 1], weak=number < weak) for number in range(8)]
+    targets = padded_labels(batch, 3)
+    found = _weak_loss(objective, logits, targets, batch, weak=0.25)
+    losses = [objective(logits[n], targets[n]) * (0.25 if n < weak else 1.0) for n in range(8)]
+    torch.testing.assert_close(found, torch.stack(losses).mean())
+
+
+def test_a_weak_page_counts_as_much_as_the_recipe_says(tmp_path: Path) -> None:
+    """With a weight of 0 weak pages change nothing; with 1 they are pages like others."""
+    people = [page(n, f"boot {n % 7} red", "goods") for n in range(12)]
+    weak = [page(100 + n, f"boot {n % 5} red", "brand") for n in range(48)]
+    dev = written(tmp_path / "dev.jsonl", people)
+    scores = {}
+    for share in (0.0, 1.0):
+        marked = [replace(each, extra={WEAK: True}) for each in weak]
+        pages = written(tmp_path / f"{share}.jsonl", people + marked)
+        recipe = read_recipe(None, settings=[*QUICK, f"training.weak={share}", "training.epochs=12", "training.batch=24"])
+        run = Run.create(tmp_path / f"run{share}", recipe, DataFiles((pages,), (dev,)))
+        run.prepare(device="cpu")
+        for _ in run.train():
+            pass
+        scores[share] = run.scores["tokens"]["classes"]["goods"]["recall"]
+    assert scores[0.0] == 1.0
+    assert scores[1.0] < 1.0
