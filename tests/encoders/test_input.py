@@ -139,6 +139,18 @@ def test_rich_is_the_word_the_mean_of_its_n_grams_and_its_shape() -> None:
             torch.testing.assert_close(vector(input, word), expected)
 
 
+def test_rich_adds_what_dictionaries_say_of_a_word() -> None:
+    torch.manual_seed(0)
+    input = build_input("rich", Vocabulary(WORDS), width=8, parts=50).eval()
+    torch.manual_seed(0)
+    without = build_input("rich", Vocabulary(WORDS), width=8).eval()
+    assert input.parts is not None
+    for word, parts in {"京都": ["zh:ns", "ja:名詞/固有名詞/地名"], "nike": [], "": []}.items():
+        with torch.no_grad():
+            said = sum((input.parts.weight[crc32(part.encode()) % 50] for part in parts), torch.zeros(8))
+            torch.testing.assert_close(vector(input, word), vector(without, word) + math.sqrt(8) * said)
+
+
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
@@ -165,10 +177,10 @@ def test_case_is_folded_by_rich_but_for_the_shape() -> None:
     batch = input.lexicon.batch([["nike"], ["NIKE"], ["Nike"]])
     assert batch.words.tolist() == [[2], [2], [2]]
     assert batch.grams is not None
-    assert batch.offsets is not None
+    assert batch.gram_offsets is not None
     assert batch.shapes is not None
     assert batch.of_word is not None
-    pieces = [part.tolist() for part in batch.grams.tensor_split(batch.offsets[1:])]
+    pieces = [part.tolist() for part in batch.grams.tensor_split(batch.gram_offsets[1:])]
     assert pieces[0] == pieces[1] == pieces[2]
     assert len(set(batch.shapes.tolist())) == 3
     assert len({tuple(vector(input, word).tolist()) for word in ("nike", "NIKE", "Nike")}) == 3

@@ -96,7 +96,9 @@ def write_bundle(
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
         # The oldest format that can say it, so that older batags read what they can.
         plain_one = frozen is None and description["scheme"]["classes"]
-        whole = {"format": 1 if plain_one else FORMAT} | dict(description) | {"files": files}
+        spoken = description["input"]["kind"] == "rich" and description["input"].get("parts")
+        oldest = FORMAT if spoken else 1 if plain_one else 2
+        whole = {"format": oldest} | dict(description) | {"files": files}
         if frozen is not None:
             whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}
         contents[DESCRIPTION] = json.dumps(whole, ensure_ascii=False, indent=2).encode()

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 2
-"""The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet."""
+FORMAT = 3
+"""The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet; 3 knows
+parts of speech."""
 
 DESCRIPTION = "bundle.json"
 AGAIN = "Copy the bundle again, or train it again"
@@ -58,6 +59,7 @@ class InputOf(_Part):
     longest: Annotated[int, Field(ge=1, le=16)] = 4
     buckets: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000
     shapes: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000
+    parts: Annotated[int, Field(ge=0, le=1_000_000)] = 0
     frozen_width: Annotated[int, Field(ge=0, le=65_536)] = 0
 
 

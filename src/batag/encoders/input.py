@@ -1,4 +1,4 @@
-"""Tokens to vectors: `word` (one trained vector a word, the paper's) or `rich` (word, hashed character n-grams and shape).
+"""Tokens to vectors: `word` (one trained vector a word, the paper's) or `rich` (word, n-grams, shape, part of speech).
 
 Shapes: B pages, L tokens, D width, U distinct words of a batch.
 """
@@ -57,7 +57,8 @@ class WordInput(nn.Module):
 
 
 class RichInput(WordInput):
-    """The word's vector (case folded), the mean of its n-grams' and its shape's: a new word still looks like something."""
+    """The word's vector (case folded), the mean of its n-grams', its shape's and those of what dictionaries say of it (if
+    there are `parts`): a new word still looks like something."""
 
     def __init__(
         self,
@@ -70,18 +71,24 @@ class RichInput(WordInput):
         longest: int = 4,
         buckets: int = 20_000,
         shapes: int = 1_000,
+        parts: int = 0,
         frozen_width: int = 0,
     ) -> None:
         shared: dict[str, Any] = {"dropout": dropout, "word_dropout": word_dropout, "frozen_width": frozen_width}
         super().__init__(vocabulary, width=width, **shared)
-        self.lexicon = Lexicon(vocabulary, shortest=shortest, longest=longest, buckets=buckets, shapes=shapes)
+        self.lexicon = Lexicon(vocabulary, shortest=shortest, longest=longest, buckets=buckets, shapes=shapes, parts=parts)
         self.grams = nn.EmbeddingBag(buckets, width, mode="mean", sparse=True)
         self.shapes = nn.Embedding(shapes, width)
         start_(self.grams.weight)
         start_(self.shapes.weight)
+        self.parts = nn.EmbeddingBag(parts, width, mode="sum") if parts else None
+        if self.parts is not None:
+            start_(self.parts.weight)
 
     def forward(self, batch: InputBatch) -> Tensor:
-        spelt_UD = self.grams(batch.grams, batch.offsets) + self.shapes(batch.shapes)
+        spelt_UD = self.grams(batch.grams, batch.gram_offsets) + self.shapes(batch.shapes)
+        if self.parts is not None:
+            spelt_UD = spelt_UD + self.parts(batch.parts, batch.part_offsets)
         spelt_BLD = spelt_UD[batch.of_word]
         if batch.hidden is not None:
             spelt_BLD = spelt_BLD.masked_fill(batch.hidden[..., None], 0.0)

@@ -1,4 +1,4 @@
-"""What the input knows of a word: its number, its character n-grams and its shape; each word is looked at once."""
+"""What the input knows of a word: number, character n-grams, shape, parts of speech; each word is looked at once."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from batag.encoders.frozen import Frozen
 from batag.encoders.vocabulary import PADDING, Vocabulary
+from batag.segmentation.speech import parts_of_speech
 
 _RUNS = re.compile(r"(.)\1+")
 _LONGEST = 64
@@ -23,7 +24,8 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class InputBatch:
-    """Pages in numbers: `words` and `mask` [B,L]; for n-grams each distinct word once (`of_word` [B,L] says which).
+    """Pages in numbers: `words` and `mask` [B,L]; for what is told by spelling each distinct word once (`of_word` [B,L] says
+    which): its n-grams and parts of speech (numbers of all words in a row, `..._offsets` where a word's begin) and shape.
 
     Words that are `hidden` [B,L] are to be guessed: the input shows nothing of them. `frozen` [B,L,K] is what others learnt.
     """
@@ -32,8 +34,10 @@ class InputBatch:
     mask: Tensor
     of_word: Tensor | None = None
     grams: Tensor | None = None
-    offsets: Tensor | None = None
+    gram_offsets: Tensor | None = None
     shapes: Tensor | None = None
+    parts: Tensor | None = None
+    part_offsets: Tensor | None = None
     hidden: Tensor | None = None
     frozen: Tensor | None = None
 
@@ -46,10 +50,10 @@ class Lexicon:
     """Gives every word a row, known or not; past a number of rows it starts anew, so that memory stays bounded."""
 
     def __init__(
-        self, vocabulary: Vocabulary, *, shortest: int = 1, longest: int = 4, buckets: int = 0, shapes: int = 0
+        self, vocabulary: Vocabulary, *, shortest: int = 1, longest: int = 4, buckets: int = 0, shapes: int = 0, parts: int = 0
     ) -> None:
         self.vocabulary = vocabulary
-        self.shortest, self.longest, self.buckets, self.shapes = shortest, longest, buckets, shapes
+        self.shortest, self.longest, self.buckets, self.shapes, self.parts = shortest, longest, buckets, shapes, parts
         self.frozen: Frozen | None = None
         self._forget()
 
@@ -63,6 +67,7 @@ class Lexicon:
         self._words: list[int] = [PADDING]
         self._grams: list[Ints] = [np.zeros(1, dtype=np.int64)]
         self._shapes: list[int] = [0]
+        self._parts: list[Ints] = [np.zeros(0, dtype=np.int64)]
 
     def batch(self, pages: Sequence[Sequence[str]]) -> InputBatch:
         """Pages (words in order) side by side, the shorter ones padded."""
@@ -78,15 +83,17 @@ class Lexicon:
         frozen = None if self.frozen is None else self.frozen.of(pages)
         if not self.buckets:
             return InputBatch(words_BL, mask, frozen=frozen)
-        grams = [self._grams[row] for row in distinct]
-        offsets = np.cumsum([0, *map(len, grams[:-1])])
+        grams, gram_offsets = _in_a_row([self._grams[row] for row in distinct])
+        parts, part_offsets = _in_a_row([self._parts[row] for row in distinct]) if self.parts else (None, None)
         return InputBatch(
             words_BL,
             mask,
             of_word=torch.from_numpy(inverse.reshape(rows.shape)),
-            grams=torch.from_numpy(np.concatenate(grams)),
-            offsets=torch.from_numpy(offsets),
+            grams=grams,
+            gram_offsets=gram_offsets,
             shapes=torch.tensor([self._shapes[row] for row in distinct]),
+            parts=parts,
+            part_offsets=part_offsets,
             frozen=frozen,
         )
 
@@ -96,7 +103,9 @@ class Lexicon:
         self._words.append(self.vocabulary.number(folded))
         if self.buckets:
             self._grams.append(self._hashed(folded))
-            self._shapes.append(crc32(shape(word).encode(errors="replace")) % self.shapes)
+            self._shapes.append(_hash(shape(word), self.shapes))
+        if self.parts:
+            self._parts.append(np.array([_hash(part, self.parts) for part in parts_of_speech(word)], dtype=np.int64))
         return row
 
     def _hashed(self, word: str) -> Ints:
@@ -107,8 +116,18 @@ class Lexicon:
         sizes = range(self.shortest, min(self.longest, len(marked)) + 1)
         grams = [marked[at : at + size] for size in sizes for at in range(len(marked) - size + 1)]
         # A bare edge mark is the same in every word.
-        hashes = [crc32(gram.encode(errors="replace")) % self.buckets for gram in grams if gram not in ("<", ">")]
+        hashes = [_hash(gram, self.buckets) for gram in grams if gram not in ("<", ">")]
         return np.array(hashes or [0], dtype=np.int64)
+
+
+def _hash(text: str, rows: int) -> int:
+    return crc32(text.encode(errors="replace")) % rows
+
+
+def _in_a_row(numbers: Sequence[Ints]) -> tuple[Tensor, Tensor]:
+    """All of them one after the other, and where each begins."""
+    offsets = np.cumsum([0, *map(len, numbers[:-1])])
+    return torch.from_numpy(np.concatenate(numbers)), torch.from_numpy(offsets)
 
 
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:

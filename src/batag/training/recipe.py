@@ -58,6 +58,7 @@ class InputTable(_Table):
     longest: Annotated[int, Field(ge=1, le=16)]
     buckets: Annotated[int, Field(ge=1, le=10_000_000)]
     shapes: Annotated[int, Field(ge=1, le=1_000_000)]
+    parts: Annotated[int, Field(ge=0, le=1_000_000)]
 
     @property
     def options(self) -> dict[str, Any]:

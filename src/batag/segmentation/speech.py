@@ -1,0 +1,50 @@
+"""What the dictionaries of the segmenters say of a word: its part of speech, or that they do not have it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import rjieba
+from sudachipy import Dictionary
+from sudachipy.errors import SudachiError
+
+from batag.segmentation.chinese import simplify
+
+_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_KANA = re.compile("[\u3040-\u30ff]")
+_LONGEST = 64
+
+
+def parts_of_speech(word: str) -> tuple[str, ...]:
+    """Names such as `zh:nz`, `ja:名詞/固有名詞/地名`; of a word that a dictionary knows only in pieces, those of the first
+    and the last. A word in Han does not tell its language, so both dictionaries are asked; words in Latin have none."""
+    han = _HAN.search(word)
+    if not han and not _KANA.search(word):
+        return ()
+    asked = word[:_LONGEST].encode(errors="replace").decode()
+    return (*_named("zh", _chinese(asked) if han else []), *_named("ja", _japanese(asked)))
+
+
+def _named(language: str, parts: list[str]) -> tuple[str, ...]:
+    if len(parts) == 1:
+        return (f"{language}:{parts[0]}",)
+    return (f"{language}:pieces", f"{language}:first={parts[0]}", f"{language}:last={parts[-1]}") if parts else ()
+
+
+def _chinese(word: str) -> list[str]:
+    return [part for _, part in rjieba.tag(simplify(word))]
+
+
+def _japanese(word: str) -> list[str]:
+    try:
+        found = _tokenizer().tokenize(word)
+    except SudachiError:
+        return []
+    return ["new/" * morpheme.is_oov() + "/".join(morpheme.part_of_speech()[:3]) for morpheme in found]
+
+
+@cache
+def _tokenizer() -> Any:
+    return Dictionary(dict="small").tokenizer(fields={"pos"})
