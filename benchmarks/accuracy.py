@@ -32,6 +32,7 @@ from batag.evaluation.operating_point import NAMES, choose_dial, class_numbers, 
 from batag.evaluation.tags import TagScores
 from batag.evaluation.tokens import TokenScores
 from batag.experiments.comparison import compare
+from batag.experiments.definition import PAPER_SETTINGS
 from batag.labels.scheme import Scheme
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
@@ -92,7 +93,6 @@ CORPORA = {
 SPLITS = ("train", "dev", "test")
 SYSTEMS = ("batag", "batag-minilm", "bat-paper", "crf", "spacy", "bilstm-crf")
 PEERS = {"crf": "crf", "spacy": "spacy_ner", "bilstm-crf": "bilstm_crf"}
-PAPER = ("input.kind=word", "input.word_dropout=0", "input.dropout=0", "encoder.dropout=0", "training.average=0")
 WITHOUT_PROBABILITIES = ("spacy",)
 
 
@@ -125,7 +125,7 @@ def read(corpus: Corpus, data: Path) -> tuple[Scheme, dict[str, list[Example]]]:
 
 def batag_predict(name: str, corpus: Corpus, data: Path, seed: int, folder: Path) -> tuple[Any, float]:
     """Train through the ordinary run; a predictor of probabilities and the seconds that training took."""
-    settings = [f"training.seed={seed}", f"pages.scheme={corpus.scheme}", *(PAPER if name == "bat-paper" else ())]
+    settings = [f"training.seed={seed}", f"pages.scheme={corpus.scheme}", *(PAPER_SETTINGS if name == "bat-paper" else ())]
     if name == "batag-minilm":
         settings.append(f"input.backbone={minilm()}")
     files = corpus.training_files(data, folder)

@@ -20,6 +20,7 @@ from torch.nn import functional as F
 
 from batag.encoders.classifier import build_classifier
 from batag.encoders.vocabulary import Vocabulary
+from batag.experiments.definition import PAPER_SETTINGS
 from batag.objectives import build_objective
 from batag.training.examples import Example
 from batag.training.loop import build_learner, rate_of, take_step
@@ -85,8 +86,7 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     rng = random.Random(0)
-    off = ["input.kind=word", "input.word_dropout=0", "input.dropout=0", "encoder.dropout=0", "training.average=0"]
-    recipe = read_recipe(None, settings=off)
+    recipe = read_recipe(None, settings=PAPER_SETTINGS)
     vocabulary = Vocabulary(f"w{number}" for number in range(WORDS))
     batches = [
         [Example("", rng.choices(vocabulary.words, k=TOKENS), rng.choices(range(LABELS), k=TOKENS)) for _ in range(PAGES)]

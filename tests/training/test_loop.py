@@ -169,10 +169,11 @@ def test_scores_on_dev_count_every_labelled_token_of_dev(lesson: Lessons) -> Non
 # The rate
 
 
-def test_the_rate_of_a_short_warm_up_keeps_the_peak() -> None:
+@pytest.mark.parametrize(("batch", "larger"), [(8, 1.0), (32, 2.0), (2, 0.5)])
+def test_the_rate_of_a_short_warm_up_keeps_the_peak_and_grows_with_the_batch(batch: int, larger: float) -> None:
     for warmup in (50, 1000, 4000):
-        recipe = read_recipe(None, settings=[f"schedule.warmup={warmup}", "schedule.scale=peak"])
-        peak = learning_rate(4000, warmup=4000)
+        recipe = read_recipe(None, settings=[f"schedule.warmup={warmup}", "schedule.scale=peak", f"training.batch={batch}"])
+        peak = larger * learning_rate(4000, warmup=4000)
         assert rate_of(recipe, warmup, steps_an_epoch=7) == pytest.approx(peak, rel=1e-9)
         assert all(rate_of(recipe, step, steps_an_epoch=7) < peak for step in (1, warmup // 2, warmup + 1, 3 * warmup))
 

@@ -311,3 +311,9 @@ def test_an_unknown_key_in_a_file_names_the_file(tmp_path: Path) -> None:
         read_recipe(path, settings=["encoder.depth=1"])
     assert f"{path}: unknown key encoder.widht" in str(caught.value)
     assert "Did you mean encoder.width?" in str(caught.value)
+
+
+@pytest.mark.parametrize(("steps", "epochs"), [(1, 60), (10, 60), (50, 20), (125, 8), (126, 8), (100_000, 8)])
+def test_few_pages_are_seen_more_often(steps: int, epochs: int) -> None:
+    assert read_recipe(None, settings=["training.epochs=auto"]).training.epochs_of(steps) == epochs
+    assert read_recipe(None, settings=["training.epochs=3"]).training.epochs_of(steps) == 3

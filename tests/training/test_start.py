@@ -59,10 +59,14 @@ def test_words_classes_and_weights_of_the_start_are_kept_and_new_ones_added(tmp_
     assert {"zorb", "quix", "vlam"} <= set(run.data.vocabulary.words[known:])
     own = run.learner.model.state_dict()
     for name, value in start.weights.items():
-        if name.startswith(("input.words", "head.")):
-            assert torch.equal(own[name][: len(value)], value)
+        if name.startswith(("input.words", "head.", "chain.")):
+            # Labels (and words) that were there keep their numbers; what follows what has them twice.
+            kept = own[name][tuple(slice(size) for size in value.shape)]
+            assert torch.equal(kept, value)
         else:
             assert torch.equal(own[name], value)
+    assert own["chain.follows"].shape == (4, 4)
+    assert not own["chain.follows"][3].any()
     assert torch.equal(own["input.words.weight"][-1], start.weights["input.words.weight"][1])  # as an unknown word
     assert run.recipe.encoder == read_recipe(None, settings=QUICK).encoder
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 FORMAT = 3
 """The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet; 3 knows
-parts of speech."""
+parts of speech, or decides labels of neighbours together."""
 
 DESCRIPTION = "bundle.json"
 AGAIN = "Copy the bundle again, or train it again"
@@ -76,6 +76,12 @@ class EncoderOf(_Part):
     options: dict[str, Any] = {}
 
 
+class HeadOf(_Part):
+    """How vectors become labels."""
+
+    chain: bool = False
+
+
 class PointOf(_Part):
     """One operating point of the dial."""
 
@@ -139,6 +145,7 @@ class Description(_Part):
     segmentation: SegmentationOf
     input: InputOf
     encoder: EncoderOf
+    head: HeadOf = HeadOf()
     window: Annotated[int, Field(ge=2, le=1_000_000)]
     overlap: Annotated[int, Field(ge=0, le=1_000_000)]
     operating_points: OperatingPointsOf = OperatingPointsOf()

@@ -67,7 +67,7 @@ def curve(
                 task = shown.add_task(f"{size:,} pages, seed {seed}", total=None)
                 for done in train_point(out / f"{size}-{seed}", train[:size], scored, chosen, device=device):
                     if isinstance(done, Run):
-                        shown.update(task, total=chosen.training.epochs * done.steps_an_epoch)
+                        shown.update(task, total=done.epochs * done.steps_an_epoch)
                     elif isinstance(done, StepDone):
                         shown.update(task, completed=done.step)
                     elif isinstance(done, Point):

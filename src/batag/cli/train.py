@@ -185,10 +185,9 @@ def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = s
 
     err = console(error=True)
     assert run.learner is not None
-    chosen = run.recipe.training
-    total, began, at = chosen.epochs * run.steps_an_epoch, time.monotonic(), run.learner.step
+    total, began, at = run.epochs * run.steps_an_epoch, time.monotonic(), run.learner.step
     resumed = f"; resumed at step {at:,}" if at else ""
-    err.print(f"{heading}, {chosen.epochs} epochs of {run.steps_an_epoch:,} steps{resumed}", markup=False)
+    err.print(f"{heading}, {run.epochs} epochs of {run.steps_an_epoch:,} steps{resumed}", markup=False)
     columns = (
         bars.TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
         bars.BarColumn(),
@@ -200,7 +199,7 @@ def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = s
         _stoppable() as stopped,
         bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display,
     ):
-        task = display.add_task("", total=total, completed=at, epoch=1, epochs=chosen.epochs, loss=0.0, rate=0.0, scores="")
+        task = display.add_task("", total=total, completed=at, epoch=1, epochs=run.epochs, loss=0.0, rate=0.0, scores="")
         for done in run.train():
             if isinstance(done, StepDone):
                 rate = (done.step - at) / max(time.monotonic() - began, 1e-9)

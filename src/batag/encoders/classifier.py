@@ -1,14 +1,16 @@
-"""Input, encoder and a linear head: words to the logits of their labels."""
+"""Input, encoder and head: words to the logits of their labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from torch import Tensor, nn
 
 from batag.encoders import build_encoder
 from batag.encoders.blocks import several_linears
+from batag.encoders.chain import Chain
 from batag.encoders.encoder import Encoder
 from batag.encoders.input import WordInput, build_input
 from batag.encoders.lexicon import InputBatch
@@ -17,24 +19,30 @@ from batag.errors import UsageError
 
 
 class TokenClassifier(nn.Module):
-    """`InputBatch -> logits [B,L,C]`."""
+    """`InputBatch -> logits [B,L,C]`; with a `chain` they are log marginals."""
 
-    def __init__(self, input: WordInput, encoder: Encoder, *, labels: int) -> None:
+    def __init__(self, input: WordInput, encoder: Encoder, *, labels: int, chain: bool = False) -> None:
         super().__init__()
         self.input, self.encoder = input, encoder
         self.head = several_linears(encoder.width, [labels])
+        self.chain = Chain(labels) if chain else None
 
     def forward(self, batch: InputBatch) -> Tensor:
         logits: Tensor = self.head(self.encoder(self.input(batch), batch.mask))
-        return logits
+        return logits if self.chain is None else self.chain(logits, batch.mask)
 
 
 def build_classifier(
-    vocabulary: Vocabulary, *, labels: int, input: Mapping[str, Any], encoder: Mapping[str, Any]
+    vocabulary: Vocabulary,
+    *,
+    labels: int,
+    input: Mapping[str, Any],
+    encoder: Mapping[str, Any],
+    head: Mapping[str, Any] = MappingProxyType({}),
 ) -> TokenClassifier:
-    """A classifier with fresh weights from the `input` and `encoder` tables of a recipe or bundle."""
+    """A classifier with fresh weights from the `input`, `encoder` and `head` tables of a recipe or bundle."""
     built = build_encoder(**{name: value for name, value in encoder.items() if name != "options"}, **own_options(encoder))
-    return TokenClassifier(build_input(vocabulary=vocabulary, width=built.width, **input), built, labels=labels)
+    return TokenClassifier(build_input(vocabulary=vocabulary, width=built.width, **input), built, labels=labels, **head)
 
 
 def own_options(encoder: Mapping[str, Any]) -> dict[str, Any]:

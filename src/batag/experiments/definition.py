@@ -15,6 +15,7 @@ PAPER_SETTINGS = (
     "input.word_dropout=0",
     "input.dropout=0",
     "encoder.dropout=0",
+    "head.chain=false",
     "training.average=0",
     # Else nothing trains the vector of unknown words, and its chance start decides the scores.
     "input.at_least=2",

@@ -25,6 +25,8 @@ from batag.training.gradients import Gradients
 from batag.training.recipe import Recipe
 from batag.training.schedule import VERSIONS, learning_rate, peak_keeping_scale
 
+_PAPER_BATCH = 8
+
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
@@ -91,7 +93,8 @@ def rate_of(recipe: Recipe, step: int, *, steps_an_epoch: int) -> float:
     # Told by the pages, not by the number of epochs: a run may be made longer later.
     warmup = min(2 * steps_an_epoch, 1000) if chosen.warmup == "auto" else int(chosen.warmup)
     version = VERSIONS[chosen.version]
-    scale = peak_keeping_scale(warmup) if chosen.scale == "peak" else float(chosen.scale)
+    larger = math.sqrt(recipe.training.batch / _PAPER_BATCH)
+    scale = larger * peak_keeping_scale(warmup) if chosen.scale == "peak" else float(chosen.scale)
     return learning_rate(
         step,
         width=recipe.encoder.width,
@@ -116,7 +119,7 @@ def train_steps(
     device = next(learner.model.parameters()).device
     lengths = [len(example.words) for example in examples]
     a_epoch = math.ceil(len(examples) / chosen.batch)
-    while learner.epochs < chosen.epochs:
+    while learner.epochs < chosen.epochs_of(a_epoch):
         epoch = learner.epochs + 1
         batches = epoch_batches(lengths, batch=chosen.batch, seed=chosen.seed, epoch=epoch)
         for number in range(learner.step - learner.epochs * a_epoch, a_epoch):

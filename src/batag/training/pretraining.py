@@ -103,7 +103,7 @@ class Pretraining(Run):
             self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
             began = time.monotonic()
-            while self.learner.epochs < chosen.epochs:
+            while self.learner.epochs < chosen.epochs_of(self.steps_an_epoch):
                 yield from self._steps(self.learner)
                 done = self._score(self.learner)
                 line = {"dev_loss": done.dev_loss, "guessed": done.guessed, "seconds": round(time.monotonic() - began, 1)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -28,6 +29,7 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1, le=100_000_000)]
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Selection = Literal["macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none"]
+_EPOCHS, _STEPS, _MOST_EPOCHS = 8, 1_000, 60
 _LINE = re.compile(r"(\w+) = (.*?)(  #.*)?$")
 
 
@@ -84,6 +86,12 @@ class EncoderTable(_Table):
     options: dict[Annotated[str, Field(pattern=r"^\w+$")], str | int | float | bool]
 
 
+class HeadTable(_Table):
+    """How vectors become labels."""
+
+    chain: bool
+
+
 class ObjectiveTable(_Table):
     """What is made small."""
 
@@ -116,7 +124,7 @@ class TrainingTable(_Table):
     """The loop."""
 
     batch: Annotated[int, Field(ge=1, le=100_000)]
-    epochs: Annotated[int, Field(ge=1, le=1_000_000)]
+    epochs: Literal["auto"] | Annotated[int, Field(ge=1, le=1_000_000)]
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     weak: Annotated[float, Field(ge=0, le=1)]
     replay: Annotated[float, Field(ge=0)]
@@ -128,6 +136,10 @@ class TrainingTable(_Table):
     checkpoint_steps: Count
     selection: Selection
 
+    def epochs_of(self, steps: int) -> int:
+        """How many epochs there are if one takes so many steps: few pages are seen more often."""
+        return self.epochs if self.epochs != "auto" else min(max(_EPOCHS, math.ceil(_STEPS / steps)), _MOST_EPOCHS)
+
 
 class Recipe(_Table):
     """A whole recipe; nothing in it is hidden."""
@@ -135,6 +147,7 @@ class Recipe(_Table):
     pages: PagesTable
     input: InputTable
     encoder: EncoderTable
+    head: HeadTable
     objective: ObjectiveTable
     schedule: ScheduleTable
     training: TrainingTable

@@ -113,6 +113,10 @@ class Run:
         assert self.data is not None
         return -(-len(self.data.train) // self.recipe.training.batch)
 
+    @property
+    def epochs(self) -> int:
+        return self.recipe.training.epochs_of(self.steps_an_epoch)
+
     def prepare(self, *, device: str = "auto", problems: Problems | None = None, watch: Any = iter) -> None:
         """Read the pages, build the model, and go to where the run was left; a new run that cannot begin leaves nothing."""
         try:
@@ -138,6 +142,7 @@ class Run:
                 labels=len(self.data.scheme.labels),
                 input=self.recipe.input.options | {"frozen_width": frozen.width if frozen else 0},
                 encoder=self.recipe.encoder.model_dump(),
+                head=self.recipe.head.model_dump(),
             )
             model.input.lexicon.frozen = frozen
             if self.data.start is not None:

@@ -16,7 +16,8 @@ from batag.errors import UsageError
 from batag.pages.cleaning import DEFAULT_RULES, parse_rules
 from batag.training.recipe import Recipe, default_text
 
-_WORDS, _HEAD, _FROZEN = "input.words.weight", ("head.weight", "head.bias"), "input.frozen."
+_WORDS, _FROZEN, _CHAIN = "input.words.weight", "input.frozen.", "chain."
+_FOLLOWS, _OF_LABELS = "chain.follows", ("head.weight", "head.bias", "chain.begins", "chain.ends")
 
 
 def recipe_of(start: Path) -> dict[str, Any]:
@@ -35,6 +36,7 @@ def recipe_of(start: Path) -> dict[str, Any]:
         | ({"scheme": said.scheme.name} if said.scheme.classes else {}),
         "input": said.input.model_dump(exclude={"frozen_width"}) | {"pretrained": str(folder), "vectors": "", "backbone": ""},
         "encoder": said.encoder.model_dump(),
+        **({"head": said.head.model_dump()} if said.scheme.classes else {}),
         "training": {"window": said.window, "overlap": said.overlap},
     }
     return {table: recipe.get(table, {}) | own.get(table, {}) for table in recipe.keys() | own.keys()}
@@ -50,8 +52,8 @@ def check_start(start: Bundle, recipe: Recipe) -> None:
         **{f"encoder.{key}": value for key, value in said.encoder if key != "dropout"},
     }
     if said.scheme.classes:
-        was["pages.scheme"] = said.scheme.name
-    wanted = {"pages": recipe.pages, "input": recipe.input, "encoder": recipe.encoder}
+        was |= {"pages.scheme": said.scheme.name, "head.chain": said.head.chain}
+    wanted = {"pages": recipe.pages, "input": recipe.input, "encoder": recipe.encoder, "head": recipe.head}
     for key, value in was.items():
         table, name = key.split(".")
         here = parse_rules(recipe.pages.rules) if key == "pages.rules" else getattr(wanted[table], name)
@@ -70,14 +72,17 @@ def begin_with(model: TokenClassifier, start: Bundle, *, vocabulary: Vocabulary,
     A new word begins as an unknown one.
     """
     own = model.state_dict()
+    names = start.description.labels if start.scheme.classes else []
+    known = [(number, names.index(label)) for number, label in enumerate(labels) if label in names]
+    here, there = (torch.tensor(column, dtype=torch.long) for column in (zip(*known, strict=True) if known else ((), ())))
     for name, value in start.weights.items():
         if name == _WORDS:
             numbers = [start.vocabulary.number(word) for word in vocabulary.words]
             own[name].copy_(value[torch.tensor([PADDING, UNKNOWN, *numbers])])
-        elif name in _HEAD:
-            for number, label in enumerate(labels):
-                if label in start.description.labels and start.scheme.classes:
-                    own[name][number] = value[start.description.labels.index(label)]
+        elif name == _FOLLOWS:
+            own[name][here[:, None], here] = value[there[:, None], there]
+        elif name in _OF_LABELS:
+            own[name][here] = value[there]
         else:
             own[name].copy_(value)
-    assert all(name in start.weights or name.startswith(_FROZEN) for name in own)
+    assert all(name in start.weights or name.startswith((_FROZEN, _CHAIN)) for name in own)
