@@ -13,7 +13,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import date
@@ -118,9 +118,14 @@ COLUMNS = (
 
 
 def read(corpus: Corpus, data: Path) -> tuple[Scheme, dict[str, list[Example]]]:
-    found = {split: label_words(pages, Segmentation()) for split, pages in corpus.pages(data).items()}
-    scheme = choose_scheme(corpus.scheme, found["train"], where="train")
-    return scheme, {split: make_examples(pages, scheme, window=10**6, overlap=0) for split, pages in found.items()}
+    return read_pages_of(corpus.pages(data), corpus.scheme)
+
+
+def read_pages_of(pages: Mapping[str, Sequence[Page]], name: str) -> tuple[Scheme, dict[str, list[Example]]]:
+    """The pages of each split as examples, and the scheme of the training pages."""
+    found = {split: label_words(own, Segmentation()) for split, own in pages.items()}
+    scheme = choose_scheme(name, found["train"], where="train")
+    return scheme, {split: make_examples(own, scheme, window=10**6, overlap=0) for split, own in found.items()}
 
 
 def batag_predict(name: str, corpus: Corpus, data: Path, seed: int, folder: Path) -> tuple[Any, float]:

@@ -364,3 +364,17 @@ def test_a_classifier_gives_the_same_logits_alone_and_in_a_batch(kind: str) -> N
     model(model.input.lexicon.batch(pages)).square().sum().backward()
     gradients = [parameter.grad for parameter in model.parameters()]
     assert all(gradient is not None and gradient.to_dense().isfinite().all() for gradient in gradients)
+
+
+def test_characters_are_known_with_the_word_that_they_lie_in() -> None:
+    torch.manual_seed(0)
+    input = build_input("rich", Vocabulary(WORDS), width=8, parts=50).eval()
+    alone, spelt = vectors(input, list("北京")), vectors(input, ["北京", "市民"])
+    assert not torch.allclose(alone[0, 0], vector(input, "北"))
+    assert torch.equal(alone, vectors(input, list("北京"), ["市"])[:1, :2])  # whoever stands beside it
+    assert torch.equal(spelt[0, 0], vector(input, "北京"))  # words stay as they are
+
+
+def test_without_parts_of_speech_a_character_is_only_itself() -> None:
+    input = made("rich")
+    assert torch.equal(vectors(input, list("北京"))[0, 0], vector(input, "北"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batag.segmentation.speech import parts_of_speech
+from batag.segmentation.speech import parts_of_speech, words_around
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,18 @@ def test_any_text_has_few_parts(word: str) -> None:
 
 def test_a_very_long_word_is_no_problem() -> None:
     assert parts_of_speech("漢" * 1_000_000)
+
+
+def test_a_character_lies_in_a_word() -> None:
+    assert words_around("北京搬家") == [("北京", "B"), ("北京", "E"), ("搬家", "B"), ("搬家", "E")]
+    assert words_around("会社は") == [("会社", "B"), ("会社", "E"), ("は", "S")]
+    assert words_around(["i", "P", "h", "o", "n", "e"])[0] == ("iPhone", "B")
+    assert words_around("連衣裙") == [("連衣裙", "B"), ("連衣裙", "I"), ("連衣裙", "E")]  # Traditional, as it stands
+    assert words_around("") == []
+
+
+@given(st.lists(st.characters() | st.sampled_from("京都ァ𠮷\ud800a１㍿"), max_size=60))
+def test_every_character_lies_in_one_word(characters: list[str]) -> None:
+    found = words_around(characters)
+    assert len(found) == len(characters)
+    assert all(len(word) == 1 for word, place in found if place == "S")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from zlib import crc32
 
 import numpy as np
@@ -14,12 +15,15 @@ from torch import Tensor
 
 from batag.encoders.frozen import Frozen
 from batag.encoders.vocabulary import PADDING, Vocabulary
-from batag.segmentation.speech import parts_of_speech
+from batag.segmentation.speech import parts_of_speech, words_around
 
 _RUNS = re.compile(r"(.)\1+")
 _LONGEST = 64
 _REMEMBERED = 100_000
+_CHARACTERS = 1.3
 Ints = NDArray[np.int64]
+Key = str | tuple[str, str, str]
+"""A word; or a character, the word that it lies in and its place there."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Lexicon:
         return word.lower()
 
     def _forget(self) -> None:
-        self._rows: dict[str, int] = {}
+        self._rows: dict[Key, int] = {}
         self._words: list[int] = [PADDING]
         self._grams: list[Ints] = [np.zeros(1, dtype=np.int64)]
         self._shapes: list[int] = [0]
@@ -75,7 +79,8 @@ class Lexicon:
             self._forget()
         rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
         for place, words in enumerate(pages):
-            rows[place, : len(words)] = [self._rows[word] if word in self._rows else self._add(word) for word in words]
+            keys = self._keys(words) if self.parts else words
+            rows[place, : len(words)] = [self._rows[key] if key in self._rows else self._add(key) for key in keys]
         mask = torch.from_numpy(rows > 0)
         distinct, inverse = _distinct(rows)
         words_U = np.fromiter((self._words[row] for row in distinct), dtype=np.int64, count=len(distinct))
@@ -97,15 +102,26 @@ class Lexicon:
             frozen=frozen,
         )
 
-    def _add(self, word: str) -> int:
-        row = self._rows[word] = len(self._words)
-        folded = self.fold(word) if self.buckets else word
-        self._words.append(self.vocabulary.number(folded))
+    def _keys(self, words: Sequence[str]) -> Sequence[Key]:
+        """Where tokens are single characters (as in many corpora), each is known with the word that it lies in."""
+        if sum(map(len, words)) > _CHARACTERS * len(words):
+            return words
+        keys: list[Key] = []
+        for single, run in groupby(words, key=lambda word: len(word) == 1 and not word.isspace()):
+            tokens = list(run)
+            keys += ((token, *around) for token, around in zip(tokens, words_around(tokens), strict=True)) if single else tokens
+        return keys
+
+    def _add(self, key: Key) -> int:
+        row = self._rows[key] = len(self._words)
+        word, around, place = (key, key, "") if isinstance(key, str) else key
+        self._words.append(self.vocabulary.number(self.fold(word) if self.buckets else word))
         if self.buckets:
-            self._grams.append(self._hashed(folded))
+            self._grams.append(self._hashed(self.fold(around)))
             self._shapes.append(_hash(shape(word), self.shapes))
         if self.parts:
-            self._parts.append(np.array([_hash(part, self.parts) for part in parts_of_speech(word)], dtype=np.int64))
+            parts = [f"{part}{place}" for part in (*parts_of_speech(around), *place)]
+            self._parts.append(np.array([_hash(part, self.parts) for part in parts], dtype=np.int64))
         return row
 
     def _hashed(self, word: str) -> Ints:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import rjieba
@@ -11,6 +13,7 @@ from sudachipy import Dictionary
 from sudachipy.errors import SudachiError
 
 from batag.segmentation.chinese import simplify
+from batag.segmentation.japanese import Japanese
 
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -25,6 +28,24 @@ def parts_of_speech(word: str) -> tuple[str, ...]:
         return ()
     asked = word[:_LONGEST].encode(errors="replace").decode()
     return (*_named("zh", _chinese(asked) if han else []), *_named("ja", _japanese(asked)))
+
+
+def words_around(characters: Sequence[str]) -> list[tuple[str, str]]:
+    """Of tokens that are single characters: the dictionaries' word that each lies in, and its place in it (B, I, E or S)."""
+    text = "".join(characters).encode(errors="replace").decode()
+    found: list[tuple[str, str]] = []
+    start = 0
+    for end in _ends(text):
+        places = "B" + "I" * (end - start - 2) + "E" if end - start > 1 else "S"
+        found += ((text[start:end], place) for place in places)
+        start = end
+    return found
+
+
+def _ends(text: str) -> list[int]:
+    if _KANA.search(text):
+        return Japanese().cut(text)
+    return list(accumulate(len(word) for word in rjieba.cut(simplify(text))))
 
 
 def _named(language: str, parts: list[str]) -> tuple[str, ...]:

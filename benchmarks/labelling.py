@@ -1,0 +1,215 @@
+"""What less labelling costs: scores over labelled pages with and without pretraining and beside a CRF, what lists of terms buy
+at 100 pages, and what is forgotten when a bundle learns new classes.
+
+Run `python benchmarks/labelling.py FOLDER_OF_CORPORA [curve|weak|forgetting ...] --out benchmarks/results` (needs the extra
+`bench`). Epochs and operating points are chosen on dev, scores are those of test; finished trainings are kept in --runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import random
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from accuracy import CORPORA, offsets, read_pages_of, score
+from peers import crf
+
+from batag.labels.picture import picture
+from batag.pages.formats import write_pages
+from batag.pages.page import Page
+
+SIZES = (50, 100, 250, 500, 1000, 2000)
+matplotlib.use("agg")
+
+
+class Lab:
+    """Trains, scores and keeps what was found."""
+
+    def __init__(self, data: Path, runs: Path) -> None:
+        self.data, self.runs = data, runs
+        runs.mkdir(parents=True, exist_ok=True)
+
+    def files(self, corpus: str) -> dict[str, Path]:
+        return {split: self.data / CORPORA[corpus].files.format(split) for split in ("train", "dev", "test")}
+
+    def batag(self, *arguments: object) -> str:
+        """A command of batag, on one thread; what it prints."""
+        command = [sys.executable, "-m", "batag", *map(str, arguments)]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def pages(self, name: str, pages: Sequence[Page]) -> Path:
+        path = self.runs / f"{name}.jsonl"
+        if not path.exists():
+            write_pages(pages, path)
+        return path
+
+    def train(self, name: str, pages: Sequence[Path], *, dev: Path, more: Sequence[object] = ()) -> Path:
+        folder = self.runs / name
+        if not (folder / "bundle").exists():
+            begun = ["--resume", folder] if (folder / "recipe.toml").exists() else [*pages, "--dev", dev, "-o", folder, *more]
+            self.batag("train", *begun)
+        return folder
+
+    def scores(self, run: Path, test: Path) -> dict[str, float]:
+        """Macro F1 of the balanced and macro F2 of the rich point."""
+        kept = run / f"scores-{test.stem}.json"
+        if not kept.exists():
+            found = {}
+            for point, key in (("balanced", "macro_f1"), ("rich", "macro_f2")):
+                found[key] = json.loads(self.batag("evaluate", run, test, "--richness", point, "--json"))["tokens"][key]
+            kept.write_text(json.dumps(found), encoding="utf-8")
+        scores: dict[str, float] = json.loads(kept.read_text(encoding="utf-8"))
+        return scores
+
+
+def curve(lab: Lab, out: Path | None, seeds: int) -> str:
+    """Scores over labelled pages."""
+    name = "taobao-words"
+    files, pages = lab.files(name), CORPORA[name].pages(lab.data)
+    start = lab.runs / "pretrained"
+    if not (start / "bundle").exists():
+        lab.batag("pretrain", *(["--resume", start] if (start / "recipe.toml").exists() else [files["train"], "-o", start]))
+    sizes = [*SIZES, len(pages["train"])]
+    found: dict[str, dict[int, list[dict[str, float]]]] = {"batag": {}, "batag, pretrained": {}, "CRF": {}}
+    for seed in range(seeds):
+        shuffled = list(pages["train"])
+        random.Random(seed).shuffle(shuffled)
+        for size in sizes:
+            some = lab.pages(f"curve-{seed}-{size}", shuffled[:size])
+            seeded = ["--set", f"training.seed={seed}"]
+            for system, more in (("batag", []), ("batag, pretrained", ["--set", f"input.pretrained={start}"])):
+                key = f"curve-{seed}-{size}-{'pre' if more else 'plain'}"
+                run = lab.train(key, [some], dev=files["dev"], more=[*seeded, *more])
+                found[system].setdefault(size, []).append(lab.scores(run, files["test"]))
+                print(system, size, found[system][size][-1], flush=True)
+            scheme, examples = read_pages_of(pages | {"train": shuffled[:size]}, CORPORA[name].scheme)
+            predict = crf.fit(examples["train"], examples["dev"], scheme, seed=seed)
+            points = offsets(examples["dev"], predict([each.words for each in examples["dev"]]), scheme)
+            said = predict([each.words for each in examples["test"]])
+            values = {
+                key: score(examples["test"], said, scheme, points[point])[key]
+                for point, key in (("balanced", "macro_f1"), ("rich", "macro_f2"))
+            }
+            found["CRF"].setdefault(size, []).append(values)
+    lines = [f"Labelled pages of {name}, {_seeds(seeds)}: macro F1 (balanced) / macro F2 (rich) on test.\n"]
+    lines += [f"| system | {' | '.join(f'{size:,}' for size in sizes)} |", f"|{'---|' * (len(sizes) + 1)}"]
+    for system, by_size in found.items():
+        cells = [" / ".join(_mean(by_size[size], key) for key in ("macro_f1", "macro_f2")) for size in sizes]
+        lines.append(f"| {system} | {' | '.join(cells)} |")
+    if out:
+        with picture(out / "labelling-curve.png", width=6.4, height=4.4) as figure:
+            axes = figure.subplots()
+            for system, by_size in found.items():
+                axes.plot(sizes, [100 * _average(by_size[size], "macro_f2") for size in sizes], marker="o", label=system)
+            axes.set_xscale("log")
+            axes.set_xlabel("labelled pages")
+            axes.set_ylabel("macro F2 at the rich point, test (%)")
+            axes.legend()
+    return "\n".join(lines)
+
+
+def weak(lab: Lab, out: Path | None, seeds: int) -> str:
+    """100 pages by people, alone and with all others marked by lists of terms: those that people tagged there at least twice."""
+    name = "taobao-words"
+    files, pages = lab.files(name), CORPORA[name].pages(lab.data)["train"]
+    rows: dict[str, list[dict[str, float]]] = {"100 pages": [], "100 pages and lists": []}
+    for seed in range(seeds):
+        shuffled = list(pages)
+        random.Random(seed).shuffle(shuffled)
+        human, others = lab.pages(f"weak-{seed}-human", shuffled[:100]), shuffled[100:]
+        bare = lab.pages(f"weak-{seed}-bare", [replace(page, tags=(), labelled=False) for page in others])
+        options: list[object] = []
+        for label in sorted({tag.label for page in others for tag in page.tags}):
+            terms = [tag.text for page in others for tag in page.tags if tag.label == label]
+            path = lab.runs / f"weak-{seed}-{label}.txt"
+            path.write_text("\n".join(sorted({term for term in terms if terms.count(term) > 1})) + "\n", encoding="utf-8")
+            options += ["--terms", f"{path}={label}"]
+        marked = lab.runs / f"weak-{seed}-marked.jsonl"
+        if not marked.exists():
+            lab.batag("weak", bare, *options, "-o", marked)
+        for system, given in (("100 pages", [human]), ("100 pages and lists", [human, marked])):
+            seeded = ["--set", f"training.seed={seed}"]
+            run = lab.train(f"weak-{seed}-{len(given)}", given, dev=files["dev"], more=seeded)
+            rows[system].append(lab.scores(run, files["test"]))
+            print(system, rows[system][-1], flush=True)
+    lines = [
+        f"{name}, {_seeds(seeds)}, on test.\n",
+        "| learnt from | macro F1 | macro F2 (rich) |",
+        "|---|---|---|",
+    ]
+    return "\n".join(lines + [f"| {row} | {_mean(own, 'macro_f1')} | {_mean(own, 'macro_f2')} |" for row, own in rows.items()])
+
+
+def forgetting(lab: Lab, out: Path | None, seeds: int) -> str:
+    """A bundle of taobao-words learns wikipedia-words' classes: what is left of the old ones, with and without old pages."""
+    old, new = lab.files("taobao-words"), lab.files("wikipedia-words")
+    rows: dict[str, list[tuple[dict[str, float], dict[str, float] | None]]] = {}
+    for seed in range(seeds):
+        seeded = ["--set", f"training.seed={seed}"]
+        first = lab.train(f"forgetting-{seed}-old", [old["train"]], dev=old["dev"], more=seeded)
+        rows.setdefault("before", []).append((lab.scores(first, old["test"]), None))
+        for system, replay in (("with old pages (the default)", 1), ("without", 0)):
+            more = ["--from", first, *seeded, "--set", f"training.replay={replay}"]
+            run = lab.train(f"forgetting-{seed}-{replay}", [new["train"]], dev=new["dev"], more=more)
+            rows.setdefault(f"after, {system}", []).append((lab.scores(run, old["test"]), lab.scores(run, new["test"])))
+            print(system, rows[f"after, {system}"][-1], flush=True)
+    lines = [
+        f"taobao-words, then wikipedia-words, {_seeds(seeds)}: macro F1 / macro F2 (rich) over all classes, test.\n",
+        "| | old corpus | new corpus |",
+        "|---|---|---|",
+    ]
+    for row, own in rows.items():
+        sides = [[pair[side] for pair in own if pair[side] is not None] for side in (0, 1)]
+        cells = [" / ".join(_mean(side, key) for key in ("macro_f1", "macro_f2")) if side else "" for side in sides]
+        lines.append(f"| {row} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _seeds(seeds: int) -> str:
+    return f"{seeds} seed{'s' * (seeds > 1)}"
+
+
+def _average(rows: Sequence[Any], key: str) -> float:
+    return statistics.mean(row[key] for row in rows)
+
+
+def _mean(rows: Sequence[Any], key: str) -> str:
+    return f"{100 * _average(rows, key):.1f}"
+
+
+PARTS: dict[str, Callable[[Lab, Path | None, int], str]] = {"curve": curve, "weak": weak, "forgetting": forgetting}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; none: all")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--runs", type=Path, default=Path("labelling-runs"))
+    parser.add_argument("--out", type=Path, help="a folder for Markdown files and the picture")
+    options = parser.parse_args()
+    lab = Lab(options.data, options.runs)
+    for name in options.parts or PARTS:
+        text = PARTS[name](lab, options.out, options.seeds)
+        print(text)
+        if options.out:
+            where = f"{platform.machine()}, torch {torch.__version__}, {date.today()}"
+            (options.out / f"labelling-{name}.md").write_text(f"{text}\n\n{where}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
