@@ -123,7 +123,7 @@ def curve(lab: Lab, out: Path | None, seeds: int) -> str:
 
 
 def weak(lab: Lab, out: Path | None, seeds: int) -> str:
-    """100 pages by people, alone and with all others marked by lists of terms: those that people tagged there at least twice."""
+    """100 pages by people, alone and with all others marked by lists of terms: those tagged there at least twice."""
     name = "taobao-words"
     files, pages = lab.files(name), CORPORA[name].pages(lab.data)["train"]
     rows: dict[str, list[dict[str, float]]] = {"100 pages": [], "100 pages and lists": []}
