@@ -40,8 +40,9 @@ from batag.segmentation.segmentation import Segmentation
 from batag.tagging.tagger import Tagger
 from batag.training.data import DataFiles
 from batag.training.examples import Example, choose_scheme, label_words, make_examples
+from batag.training.metrics import Metrics
 from batag.training.recipe import read_recipe
-from batag.training.run import BUNDLE, RECIPE, Run
+from batag.training.run import BUNDLE, METRICS, RECIPE, Run
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -129,22 +130,24 @@ def read_pages_of(pages: Mapping[str, Sequence[Page]], name: str) -> tuple[Schem
     return scheme, {split: make_examples(own, scheme, window=10**6, overlap=0) for split, own in found.items()}
 
 
-def batag_predict(name: str, corpus: Corpus, data: Path, seed: int, folder: Path) -> tuple[Any, float]:
+def settings_of(system: str) -> list[str]:
+    """What a system of batag's changes in the default recipe."""
+    if system == "batag-minilm":
+        return [f"input.backbone={minilm()}"]
+    return list(PAPER_SETTINGS) if system == "bat-paper" else []
+
+
+def train_batag(corpus: Corpus, settings: Sequence[str], data: Path, folder: Path) -> tuple[Any, float]:
     """Train through the ordinary run; a predictor of probabilities and the seconds that training took."""
-    settings = [f"training.seed={seed}", f"pages.scheme={corpus.scheme}", *(PAPER_SETTINGS if name == "bat-paper" else ())]
-    if name == "batag-minilm":
-        settings.append(f"input.backbone={minilm()}")
-    files = corpus.training_files(data, folder)
-    began = time.monotonic()
     if not (folder / BUNDLE).exists():
-        run = (
-            Run.open(folder) if (folder / RECIPE).exists() else Run.create(folder, read_recipe(None, settings=settings), files)
-        )
+        recipe = read_recipe(None, settings=[f"pages.scheme={corpus.scheme}", *settings])
+        begun = (folder / RECIPE).exists()
+        run = Run.open(folder) if begun else Run.create(folder, recipe, corpus.training_files(data, folder))
         run.prepare(device="cpu")
         for _ in run.train():
             pass
-    tagger = Tagger.load(folder, device="cpu")
-    return tagger.engine.probabilities, time.monotonic() - began
+    seconds = [line["seconds"] for line in Metrics(folder / METRICS).lines() if line["kind"] == "epoch"]
+    return Tagger.load(folder, device="cpu").engine.probabilities, float(seconds[-1])
 
 
 def minilm() -> Path:
@@ -167,7 +170,8 @@ def run(job: Job) -> None:
         predict = import_module(f"peers.{PEERS[system]}").fit(examples["train"], examples["dev"], scheme, seed=seed)
         seconds = time.monotonic() - began
     else:
-        predict, seconds = batag_predict(system, corpus, data, seed, out / f"{name}-{system}-{seed}")
+        settings = [f"training.seed={seed}", *settings_of(system)]
+        predict, seconds = train_batag(corpus, settings, data, out / f"{name}-{system}-{seed}")
     dev = predict([each.words for each in examples["dev"]])
     began = time.monotonic()
     test = predict([each.words for each in examples["test"]])
