@@ -1,6 +1,6 @@
 """BiLSTM-CRF with word vectors and a character convolution (Ma and Hovy 2016), the CRF by pytorch-crf.
 
-Shapes: B pages, L tokens, K characters of a token, C labels.
+Shapes: B pages, L tokens, U distinct words of a batch, K characters of a word, C labels.
 """
 
 from __future__ import annotations
@@ -34,9 +34,8 @@ class Network(nn.Module):
         self.lstm = nn.LSTM(150, 100, bidirectional=True, batch_first=True)
         self.dropout, self.out, self.crf = nn.Dropout(0.5), nn.Linear(200, labels), CRF(labels, batch_first=True)
 
-    def emissions(self, words_BL: Tensor, characters_BLK: Tensor) -> Tensor:
-        spelt = self.characters(characters_BLK).flatten(0, 1).transpose(1, 2)
-        spelt = self.convolution(spelt).amax(-1).unflatten(0, words_BL.shape)
+    def emissions(self, words_BL: Tensor, characters_UK: Tensor, of_word_BL: Tensor) -> Tensor:
+        spelt = self.convolution(self.characters(characters_UK).transpose(1, 2)).amax(-1)[of_word_BL]
         x = self.dropout(torch.cat((self.words(words_BL), spelt), dim=-1))
         return self.out(self.dropout(self.lstm(x)[0]))
 
@@ -55,18 +54,17 @@ def fit(train: Sequence[Example], dev: Sequence[Example], scheme: Scheme, *, see
     network = Network(len(number) + 2, len(letter) + 2, len(scheme.labels))
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
 
-    def tensors(batch: Sequence[Sequence[str]], hide: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+    def tensors(batch: Sequence[Sequence[str]], hide: float = 0.0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         numbers = [
             torch.tensor([1 if counts.get(w, 0) == 1 and rng.random() < hide else number.get(w, 1) for w in words])
             for words in batch
         ]
         padded = pad_sequence(numbers, batch_first=True)
-        spelt = torch.zeros(*padded.shape, LONGEST_WORD, dtype=torch.long)
-        for row, words in zip(spelt, batch, strict=True):
-            for cell, word in zip(row, words, strict=False):
-                codes = [letter.get(c, 1) for c in word[:LONGEST_WORD]]
-                cell[: len(codes)] = torch.tensor(codes)
-        return padded, spelt, padded != 0
+        place = {word: row for row, word in enumerate(dict.fromkeys(word for words in batch for word in words), 1)}
+        rows = [[0] * LONGEST_WORD]
+        rows += ([letter.get(c, 1) for c in word[:LONGEST_WORD]] + [0] * (LONGEST_WORD - len(word)) for word in place)
+        of_word = pad_sequence([torch.tensor([place[word] for word in words]) for words in batch], batch_first=True)
+        return padded, torch.tensor(rows), of_word, padded != 0
 
     def predict(sequences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
         network.eval()
@@ -76,8 +74,8 @@ def fit(train: Sequence[Example], dev: Sequence[Example], scheme: Scheme, *, see
             chosen = [place for place in order[start : start + 64] if len(sequences[place])]
             if not chosen:
                 continue
-            words, spelt, mask = tensors([sequences[place] for place in chosen])
-            emissions = network.emissions(words, spelt).detach().requires_grad_()
+            words, spelt, of_word, mask = tensors([sequences[place] for place in chosen])
+            emissions = network.emissions(words, spelt, of_word).detach().requires_grad_()
             tags = torch.zeros_like(words)
             network.crf(emissions, tags, mask=mask, reduction="sum").backward()
             assert emissions.grad is not None
@@ -94,9 +92,9 @@ def fit(train: Sequence[Example], dev: Sequence[Example], scheme: Scheme, *, see
         rng.shuffle(kept_train)
         for start in range(0, len(kept_train), BATCH):
             batch = kept_train[start : start + BATCH]
-            words, spelt, mask = tensors([each.words for each in batch], hide=0.5)
+            words, spelt, of_word, mask = tensors([each.words for each in batch], hide=0.5)
             labels = pad_sequence([torch.tensor(each.labels).clamp(min=0) for each in batch], batch_first=True)
-            loss = -network.crf(network.emissions(words, spelt), labels, mask=mask, reduction="token_mean")
+            loss = -network.crf(network.emissions(words, spelt, of_word), labels, mask=mask, reduction="token_mean")
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 5.0)
