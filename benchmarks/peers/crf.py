@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pycrfsuite
 
+from batag.encoders.lexicon import shape
 from batag.labels.scheme import Scheme
 from batag.training.examples import Example
 
@@ -61,4 +62,5 @@ def features(words: Sequence[str]) -> list[list[str]]:
 
 def _kinds(word: str) -> list[str]:
     found = {"digit": word.isdigit(), "ascii": word.isascii(), "title": word.istitle(), "upper": word.isupper()}
-    return [name for name, true in found.items() if true]
+    kinds = [name for name, true in found.items() if true]
+    return [*kinds, f"shape={shape(word)}"] if word.isascii() else kinds

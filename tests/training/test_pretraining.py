@@ -52,6 +52,17 @@ def test_the_input_shows_nothing_of_a_hidden_word(kind: str) -> None:
     torch.testing.assert_close(seen[0][0, 1], model.input.scale * model.input.words.weight[UNKNOWN])
 
 
+def test_the_word_around_a_character_does_not_tell_it(tmp_path: Path, pages: Path) -> None:
+    run = begun(tmp_path / "run", pages, "pages.segmentation=characters")
+    assert run.learner is not None
+    input = run.learner.model.input.eval()
+    seen = []
+    for word in ("北京", "北海"):
+        batch = input.lexicon.batch([list(f"{word}美食")])
+        seen.append(input(type(batch)(**{**vars(batch), "hidden": torch.tensor([[False, True, False, False]])})))
+    assert torch.equal(seen[0], seen[1])
+
+
 def test_about_the_share_of_words_is_hidden_and_only_known_ones_are_guessed() -> None:
     torch.manual_seed(0)
     encoder = {"name": "bat", "width": 8, "depth": 1, "heads": 2, "inner": 16}

@@ -59,6 +59,7 @@ class Lexicon:
         self.vocabulary = vocabulary
         self.shortest, self.longest, self.buckets, self.shapes, self.parts = shortest, longest, buckets, shapes, parts
         self.frozen: Frozen | None = None
+        self.around = True
         self._forget()
 
     @staticmethod
@@ -104,7 +105,7 @@ class Lexicon:
 
     def _keys(self, words: Sequence[str]) -> Sequence[Key]:
         """Where tokens are single characters (as in many corpora), each is known with the word that it lies in."""
-        if sum(map(len, words)) > _CHARACTERS * len(words):
+        if not self.around or sum(map(len, words)) > _CHARACTERS * len(words):
             return words
         keys: list[Key] = []
         for single, run in groupby(words, key=lambda word: len(word) == 1 and not word.isspace()):

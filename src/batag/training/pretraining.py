@@ -78,6 +78,8 @@ class Pretraining(Run):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.recipe.training.seed)
             model = _model(self.vocabulary, self.recipe)
+        # The word around a hidden character would tell it.
+        model.input.lexicon.around = False
         self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
 
     def _read(self, pages: Iterable[Page]) -> None:
