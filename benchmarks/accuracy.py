@@ -147,7 +147,9 @@ def train_batag(corpus: Corpus, settings: Sequence[str], data: Path, folder: Pat
         for _ in run.train():
             pass
     seconds = [line["seconds"] for line in Metrics(folder / METRICS).lines() if line["kind"] == "epoch"]
-    return Tagger.load(folder, device="cpu").engine.probabilities, float(seconds[-1])
+    # A run that was resumed counts from 0 again.
+    whole = sum(one for one, after in zip(seconds, [*seconds[1:], 0.0], strict=True) if after < one)
+    return Tagger.load(folder, device="cpu").engine.probabilities, float(whole)
 
 
 def minilm() -> Path:

@@ -47,7 +47,7 @@ class Lab:
         return {split: self.data / CORPORA[corpus].files.format(split) for split in ("train", "dev", "test")}
 
     def batag(self, *arguments: object) -> str:
-        """A command of batag, on one thread; what it prints."""
+        """A command of batag; what it prints."""
         command = [sys.executable, "-m", "batag", *map(str, arguments)]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -66,7 +66,7 @@ class Lab:
 
     def scores(self, run: Path, test: Path) -> dict[str, float]:
         """Macro F1 of the balanced and macro F2 of the rich point."""
-        kept = run / f"scores-{test.stem}.json"
+        kept = run / f"scores-{test.parent.name}-{test.stem}.json"
         if not kept.exists():
             found = {}
             for point, key in (("balanced", "macro_f1"), ("rich", "macro_f2")):

@@ -62,6 +62,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", type=Path, default=Path("step-runs"))
     options = parser.parse_args()
+    options.runs.mkdir(parents=True, exist_ok=True)
     jobs = [
         (options.corpus, variant, seed, options.data, options.runs)
         for seed in range(options.seeds)

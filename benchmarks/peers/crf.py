@@ -47,7 +47,7 @@ def fit(train: Sequence[Example], dev: Sequence[Example], scheme: Scheme, *, see
 
 def features(words: Sequence[str]) -> list[list[str]]:
     """Of each word: itself, prefixes and suffixes to three characters, what kind of letters; the words two to each side with
-    the kind of theirs. With shapes, lengths and pairs of words besides it was no better on dev of taobao-zh."""
+    the kind of theirs. Lengths and pairs of words besides made it no better on dev of taobao-zh."""
     rows = []
     for place, word in enumerate(words):
         row = ["bias", f"w={word}", *_kinds(word)]

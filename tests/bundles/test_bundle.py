@@ -674,3 +674,12 @@ def test_a_bundle_of_format_1_still_loads_and_tags_as_it_did() -> None:
 
 def test_the_bundle_of_format_1_is_small() -> None:
     assert sum(path.stat().st_size for path in OLD.iterdir()) < 60_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [({}, 1), ({"head": {"chain": False}}, 1), ({"classes": ()}, 2)],
+)
+def test_a_bundle_is_of_the_oldest_format_that_can_say_it(tmp_path: Path, changes: dict[str, Any], expected: int) -> None:
+    folder = make_bundle(tmp_path / "bundle", **changes)
+    assert json.loads((folder / "bundle.json").read_text(encoding="utf-8"))["format"] == expected

@@ -83,3 +83,14 @@ def test_extreme_logits_and_long_pages_stay_finite() -> None:
 
 def test_no_tokens_at_all() -> None:
     assert Chain(3)(torch.zeros(2, 0, 3), torch.zeros(2, 0, dtype=torch.bool)).shape == (2, 0, 3)
+
+
+def test_a_page_of_256_tokens_is_exact_in_single_precision_and_the_same_in_any_batch() -> None:
+    chain = made(5)
+    logits = torch.randn(3, 256, 5, dtype=torch.float64) * 8
+    mask = torch.arange(256) < torch.tensor([256, 200, 31])[:, None]
+    exact = chain(logits, mask).exp()
+    single = chain.float()(logits.float(), mask).exp()
+    alone = chain(logits[1:2, :200].float(), mask[1:2, :200]).exp()
+    torch.testing.assert_close(single.double()[mask], exact[mask], atol=1e-5, rtol=0)
+    torch.testing.assert_close(single[1, :200], alone[0], atol=1e-5, rtol=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from zlib import crc32
 
 import pytest
@@ -378,3 +379,38 @@ def test_characters_are_known_with_the_word_that_they_lie_in() -> None:
 def test_without_parts_of_speech_a_character_is_only_itself() -> None:
     input = made("rich")
     assert torch.equal(vectors(input, list("北京"))[0, 0], vector(input, "北"))
+
+
+def test_which_pages_are_of_characters() -> None:
+    lexicon = build_input("rich", Vocabulary(WORDS), width=8, parts=50).lexicon
+    assert lexicon._keys(list("北京")) == [("北", "北京", "B"), ("京", "北京", "E")]
+    assert lexicon._keys([*"北京的天气很好", "<description>"])[0] == ("北", "北京", "B")
+    for words in (["S", "M", "L"], ["2", "-", "1"], ["北京", "市"], ["北", "京", "天气", "很好"], []):
+        assert lexicon._keys(words) == words
+
+
+def test_a_word_that_could_not_be_looked_up_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    input = build_input("rich", Vocabulary(WORDS), width=8, parts=50).eval()
+    fresh = vectors(input, ["京都", "北京"])
+    lexicon = Lexicon(Vocabulary(WORDS), buckets=20_000, shapes=1_000, parts=50)
+
+    def fail(word: str) -> tuple[str, ...]:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(lexicon_module, "parts_of_speech", fail)
+        with pytest.raises(KeyboardInterrupt):
+            lexicon.batch([["京都"]])
+    input.lexicon = lexicon
+    assert torch.equal(vectors(input, ["京都", "北京"]), fresh)
+
+
+def test_threads_see_the_same_words() -> None:
+    input = build_input("rich", Vocabulary(WORDS), width=8, parts=50).eval()
+    pages = [[f"{word}{number}" for word in ("京都", "ソニー", "耐克")] for number in range(300)]
+    lexicon = Lexicon(Vocabulary(WORDS), buckets=20_000, shapes=1_000, parts=50)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda page: lexicon.batch([page]), pages * 2))
+    expected = vectors(input, *pages)
+    input.lexicon = lexicon
+    assert torch.equal(vectors(input, *pages), expected)

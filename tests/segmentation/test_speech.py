@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,3 +59,15 @@ def test_every_character_lies_in_one_word(characters: list[str]) -> None:
     found = words_around(characters)
     assert len(found) == len(characters)
     assert all(len(word) == 1 for word, place in found if place == "S")
+
+
+def test_threads_get_the_same_answers() -> None:
+    words = ["ソニー", "京都", "株式会社", "ルモラ"] * 500
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(parts_of_speech, words)) == [parts_of_speech(word) for word in words]
+
+
+def test_one_long_word_takes_no_longer_than_it_must() -> None:
+    found = words_around(["漢", *"a" * 50_000])
+    assert len(found) == 50_001
+    assert max(len(word) for word, _ in found) <= 64

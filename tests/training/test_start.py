@@ -242,3 +242,8 @@ def test_a_weak_page_counts_as_much_as_the_recipe_says(tmp_path: Path) -> None:
         scores[share] = run.scores["tokens"]["classes"]["goods"]["recall"]
     assert scores[0.0] == 1.0
     assert scores[1.0] < 1.0
+
+
+def test_a_start_with_a_chain_wants_one(tmp_path: Path, new: Path) -> None:
+    with pytest.raises(UsageError, match=r"head\.chain"):
+        begun(tmp_path / "run", new, "head.chain=false", start=tiny_run())

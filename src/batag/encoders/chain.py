@@ -30,7 +30,8 @@ class Chain(nn.Module):
         first_21C = torch.stack((self.begins, self.ends)).unsqueeze(1)
         sums = [steps[0] + first_21C]
         for place in range(1, len(steps)):
-            before_2BC = torch.logsumexp(sums[-1].unsqueeze(-1) + follows_21CC, dim=2)
+            # Sums that grow with the page would lose the last digits; what is taken off is the same for all labels.
+            before_2BC = torch.logsumexp(torch.log_softmax(sums[-1], dim=-1).unsqueeze(-1) + follows_21CC, dim=2)
             sums.append(steps[place] + torch.where(real[place - 1], before_2BC, first_21C))
         from_left_BLC, from_right_BLC = torch.stack(sums, dim=2).unbind(0)
         return torch.log_softmax(from_left_BLC + from_right_BLC.flip(1) - logits_BLC, dim=-1)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from threading import Lock
 from zlib import crc32
 
 import numpy as np
@@ -15,12 +16,12 @@ from torch import Tensor
 
 from batag.encoders.frozen import Frozen
 from batag.encoders.vocabulary import PADDING, Vocabulary
-from batag.segmentation.speech import parts_of_speech, words_around
+from batag.segmentation.speech import has_han_or_kana, parts_of_speech, words_around
 
 _RUNS = re.compile(r"(.)\1+")
 _LONGEST = 64
 _REMEMBERED = 100_000
-_CHARACTERS = 1.3
+_CHARACTERS = 0.8
 Ints = NDArray[np.int64]
 Key = str | tuple[str, str, str]
 """A word; or a character, the word that it lies in and its place there."""
@@ -60,6 +61,7 @@ class Lexicon:
         self.shortest, self.longest, self.buckets, self.shapes, self.parts = shortest, longest, buckets, shapes, parts
         self.frozen: Frozen | None = None
         self.around = True
+        self._lock = Lock()
         self._forget()
 
     @staticmethod
@@ -76,6 +78,10 @@ class Lexicon:
 
     def batch(self, pages: Sequence[Sequence[str]]) -> InputBatch:
         """Pages (words in order) side by side, the shorter ones padded."""
+        with self._lock:
+            return self._batch(pages)
+
+    def _batch(self, pages: Sequence[Sequence[str]]) -> InputBatch:
         if len(self._words) > _REMEMBERED:
             self._forget()
         rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
@@ -105,25 +111,25 @@ class Lexicon:
 
     def _keys(self, words: Sequence[str]) -> Sequence[Key]:
         """Where tokens are single characters (as in many corpora), each is known with the word that it lies in."""
-        if not self.around or sum(map(len, words)) > _CHARACTERS * len(words):
+        if not self.around or sum(len(word) == 1 for word in words) < _CHARACTERS * len(words):
             return words
         keys: list[Key] = []
         for single, run in groupby(words, key=lambda word: len(word) == 1 and not word.isspace()):
             tokens = list(run)
-            keys += ((token, *around) for token, around in zip(tokens, words_around(tokens), strict=True)) if single else tokens
+            joined = single and has_han_or_kana("".join(tokens))
+            keys += ((token, *around) for token, around in zip(tokens, words_around(tokens), strict=True)) if joined else tokens
         return keys
 
     def _add(self, key: Key) -> int:
-        row = self._rows[key] = len(self._words)
         word, around, place = (key, key, "") if isinstance(key, str) else key
+        parts = [f"{part}{place}" for part in (*parts_of_speech(around), *place)] if self.parts else []
         self._words.append(self.vocabulary.number(self.fold(word) if self.buckets else word))
         if self.buckets:
             self._grams.append(self._hashed(self.fold(around)))
             self._shapes.append(_hash(shape(word), self.shapes))
-        if self.parts:
-            parts = [f"{part}{place}" for part in (*parts_of_speech(around), *place)]
-            self._parts.append(np.array([_hash(part, self.parts) for part in parts], dtype=np.int64))
-        return row
+        self._parts.append(np.array([_hash(part, self.parts) for part in parts], dtype=np.int64))
+        self._rows[key] = len(self._words) - 1
+        return self._rows[key]
 
     def _hashed(self, word: str) -> Ints:
         """The buckets of all n-grams of `<word>`; of a very long word, of its two ends."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from threading import local
 from typing import Any
 
 from sudachipy import Dictionary
@@ -17,7 +18,7 @@ class Japanese(Segmenter):
     def cut(self, text: str) -> list[int]:
         try:
             # Several words may come from one character (㍿): they end at the same place.
-            return list(dict.fromkeys(morpheme.end() for morpheme in _tokenizer().tokenize(text)))
+            return list(dict.fromkeys(morpheme.end() for morpheme in tokenizer().tokenize(text)))
         except SudachiError:
             # The library refuses text that its own normalisation makes too long: halves are shorter.
             if len(text) == 1:
@@ -26,6 +27,22 @@ class Japanese(Segmenter):
             return self.cut(text[:half]) + [half + end for end in self.cut(text[half:])]
 
 
+class _OfThread(local):
+    def __init__(self) -> None:
+        self.made: dict[tuple[str, ...], Any] = {}
+
+
+_of_thread = _OfThread()
+
+
+def tokenizer(*fields: str) -> Any:
+    """One a thread: the library refuses a tokenizer that another thread is using."""
+    made = _of_thread.made
+    if fields not in made:
+        made[fields] = _dictionary().tokenizer(fields=set(fields))
+    return made[fields]
+
+
 @cache
-def _tokenizer() -> Any:
-    return Dictionary(dict="small").tokenizer(fields=set())
+def _dictionary() -> Dictionary:
+    return Dictionary(dict="small")

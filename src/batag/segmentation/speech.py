@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from itertools import accumulate
-from typing import Any
 
 import rjieba
-from sudachipy import Dictionary
 from sudachipy.errors import SudachiError
 
 from batag.segmentation.chinese import simplify
-from batag.segmentation.japanese import Japanese
+from batag.segmentation.japanese import Japanese, tokenizer
 
 _HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _KANA = re.compile("[\u3040-\u30ff]")
 _LONGEST = 64
 
 
+def has_han_or_kana(text: str) -> bool:
+    return bool(_HAN.search(text) or _KANA.search(text))
+
+
 def parts_of_speech(word: str) -> tuple[str, ...]:
     """Names such as `zh:nz`, `ja:名詞/固有名詞/地名`; of a word that a dictionary knows only in pieces, those of the first
     and the last. A word in Han does not tell its language, so both dictionaries are asked; words in Latin have none."""
-    han = _HAN.search(word)
-    if not han and not _KANA.search(word):
+    if not has_han_or_kana(word):
         return ()
     asked = word[:_LONGEST].encode(errors="replace").decode()
-    return (*_named("zh", _chinese(asked) if han else []), *_named("ja", _japanese(asked)))
+    return (*_named("zh", _chinese(asked) if _HAN.search(word) else []), *_named("ja", _japanese(asked)))
 
 
 def words_around(characters: Sequence[str]) -> list[tuple[str, str]]:
@@ -36,8 +36,9 @@ def words_around(characters: Sequence[str]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     start = 0
     for end in _ends(text):
+        word = text[start:end][:_LONGEST]
         places = "B" + "I" * (end - start - 2) + "E" if end - start > 1 else "S"
-        found += ((text[start:end], place) for place in places)
+        found += ((word, place) for place in places)
         start = end
     return found
 
@@ -60,12 +61,7 @@ def _chinese(word: str) -> list[str]:
 
 def _japanese(word: str) -> list[str]:
     try:
-        found = _tokenizer().tokenize(word)
+        found = tokenizer("pos").tokenize(word)
     except SudachiError:
         return []
     return ["new/" * morpheme.is_oov() + "/".join(morpheme.part_of_speech()[:3]) for morpheme in found]
-
-
-@cache
-def _tokenizer() -> Any:
-    return Dictionary(dict="small").tokenizer(fields={"pos"})

@@ -130,6 +130,9 @@ class Run:
         if (self.folder / LAST).exists():
             facts = load_checkpoint(self.folder / LAST, self.learner)
             self.selection.epoch, self.selection.value = facts.get("best_epoch", 0), facts.get("best_value", -1.0)
+            if self.learner.epochs > self.epochs:
+                done = f"{self.learner.epochs} epochs are done already"
+                raise UsageError(f"training.epochs={self.epochs}: {done}", todo="Ask for more, or leave it out")
 
     def _build(self, *, problems: Problems, watch: Any) -> None:
         """The pages, and a learner at its start."""

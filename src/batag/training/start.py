@@ -16,6 +16,7 @@ from batag.errors import UsageError
 from batag.pages.cleaning import DEFAULT_RULES, parse_rules
 from batag.training.recipe import Recipe, default_text
 
+_SPELLING = ("kind", "shortest", "longest", "buckets", "shapes", "parts")
 _WORDS, _FROZEN, _CHAIN = "input.words.weight", "input.frozen.", "chain."
 _FOLLOWS, _OF_LABELS = "chain.follows", ("head.weight", "head.bias", "chain.begins", "chain.ends")
 
@@ -45,10 +46,11 @@ def recipe_of(start: Path) -> dict[str, Any]:
 def check_start(start: Bundle, recipe: Recipe) -> None:
     """Whether a recipe means the same by its weights as the bundle does: tokens, input and encoder are alike."""
     said = start.description
+    spelling = _SPELLING if said.input.kind == "rich" else ("kind",)
     was = {
         "pages.segmentation": said.segmentation.name,
         "pages.rules": tuple(said.segmentation.rules),
-        **{f"input.{key}": value for key, value in said.input if key not in ("dropout", "word_dropout", "frozen_width")},
+        **{f"input.{key}": value for key, value in said.input if key in spelling},
         **{f"encoder.{key}": value for key, value in said.encoder if key != "dropout"},
     }
     if said.scheme.classes:
