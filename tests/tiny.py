@@ -32,7 +32,7 @@ from batag.pages.page import Page, Tag
 from batag.pages.sample import sample_pages
 from batag.segmentation.dictionary import Dictionary
 from batag.tagging.tagger import Prediction, Tagger
-from batag.training.run import train_run
+from batag.training.whole import train_run
 
 torch.set_num_threads(1)  # matrices are tiny and the machine is shared
 LANGUAGES = ("zh-Hant", "ja", "en")

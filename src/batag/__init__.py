@@ -36,7 +36,7 @@ def train(
 
     Without dev pages a tenth of the pages is held out; `settings` change the recipe, as in `["training.epochs=5"]`.
     """
-    from batag.training.run import train_run
+    from batag.training.whole import train_run
 
     return load(train_run(pages, dev=dev, out=out, recipe=recipe, settings=settings, device=device), device=device)
 

@@ -15,7 +15,7 @@ import batag
 from batag.bundles.bundle import read_bundle
 from batag.errors import InputError
 from batag.pages.formats import write_pages
-from batag.training.run import train_run
+from batag.training.whole import train_run
 
 
 @pytest.fixture(scope="module")

@@ -394,13 +394,13 @@ def test_a_device_too_small_for_a_second_checkpoint_says_so_and_keeps_the_first(
     mount("-o", "remount,size=300k", str(device))
     folder = device / "run"
     with pytest.raises(InputError) as caught:
-        finished(new_run(folder, files, *SHORT))
+        finished(new_run(folder, files, *SHORT, "input.parts=0"))
     check_message(caught.value, folder, fault="full")
     check_complete(folder)
     kept = load_weights_file(folder / "last.safetensors")[1]["step"]
     mount("-o", "remount,size=4m", str(device))
     resumed(folder)
-    finished(new_run(tmp_path / "run", files, *SHORT))
+    finished(new_run(tmp_path / "run", files, *SHORT, "input.parts=0"))
     assert 0 < kept < 12
     assert differing(outcome(folder), outcome(tmp_path / "run")) == []
 

@@ -22,6 +22,7 @@ _RUNS = re.compile(r"(.)\1+")
 _LONGEST = 64
 _REMEMBERED = 100_000
 _CHARACTERS = 0.8
+_LOCK = Lock()
 Ints = NDArray[np.int64]
 Key = str | tuple[str, str, str]
 """A word; or a character, the word that it lies in and its place there."""
@@ -61,7 +62,6 @@ class Lexicon:
         self.shortest, self.longest, self.buckets, self.shapes, self.parts = shortest, longest, buckets, shapes, parts
         self.frozen: Frozen | None = None
         self.around = True
-        self._lock = Lock()
         self._forget()
 
     @staticmethod
@@ -78,7 +78,7 @@ class Lexicon:
 
     def batch(self, pages: Sequence[Sequence[str]]) -> InputBatch:
         """Pages (words in order) side by side, the shorter ones padded."""
-        with self._lock:
+        with _LOCK:
             return self._batch(pages)
 
     def _batch(self, pages: Sequence[Sequence[str]]) -> InputBatch:

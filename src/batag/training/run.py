@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,8 +21,7 @@ from batag.encoders.frozen import Backbone, Frozen, backbone_files, read_vectors
 from batag.errors import BatagError, InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.file import open_output
-from batag.pages.formats import write_pages
-from batag.pages.page import Page, without_surrogates
+from batag.pages.page import without_surrogates
 from batag.pages.problems import Problems
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
@@ -259,36 +258,6 @@ class Run:
         )
         title = f"{name}: {self.recipe.encoder.name}, {self.recipe.objective.name}"
         draw_curves(self.metrics.lines(), self.folder / CURVES, title=title)
-
-
-def train_run(
-    pages: Path | str | Iterable[Page],
-    *,
-    dev: Path | str | Iterable[Page] | None,
-    out: Path | str,
-    recipe: Path | str | None,
-    settings: Iterable[str],
-    device: str,
-) -> Path:
-    """A whole training; pages that are not in a file yet are written to `OUT.pages`, so that it can be resumed."""
-    out = Path(out)
-    check_new(out)
-    chosen = read_recipe(None if recipe is None else Path(recipe), settings=settings)
-    files = DataFiles((_file_of(pages, out, "train"),), () if dev is None else (_file_of(dev, out, "dev"),))
-    run = Run.create(out, chosen, files)
-    run.prepare(device=device)
-    for _ in run.train():
-        pass
-    return out
-
-
-def _file_of(pages: Path | str | Iterable[Page], out: Path, part: str) -> Path:
-    if isinstance(pages, (str, Path)):
-        return Path(pages)
-    path = out.with_name(f"{out.name}.pages") / f"{part}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_pages(pages, path)
-    return path
 
 
 def check_new(folder: Path) -> None:
