@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from zlib import crc32
@@ -405,11 +406,17 @@ def test_a_word_that_could_not_be_looked_up_leaves_no_trace(monkeypatch: pytest.
     assert torch.equal(vectors(input, ["京都", "北京"]), fresh)
 
 
-def test_threads_see_the_same_words() -> None:
+def test_threads_see_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
     input = build_input("rich", Vocabulary(WORDS), width=8, parts=50).eval()
     pages = [[f"{word}{number}" for word in ("京都", "ソニー", "耐克")] for number in range(300)]
     lexicon = Lexicon(Vocabulary(WORDS), buckets=20_000, shapes=1_000, parts=50)
-    with ThreadPoolExecutor(4) as pool:
+
+    def slow_shape(word: str) -> str:
+        time.sleep(1e-4)  # another thread comes in between
+        return shape(word)
+
+    with monkeypatch.context() as patched, ThreadPoolExecutor(4) as pool:
+        patched.setattr(lexicon_module, "shape", slow_shape)
         list(pool.map(lambda page: lexicon.batch([page]), pages * 2))
     expected = vectors(input, *pages)
     input.lexicon = lexicon

@@ -247,3 +247,13 @@ def test_a_weak_page_counts_as_much_as_the_recipe_says(tmp_path: Path) -> None:
 def test_a_start_with_a_chain_wants_one(tmp_path: Path, new: Path) -> None:
     with pytest.raises(UsageError, match=r"head\.chain"):
         begun(tmp_path / "run", new, "head.chain=false", start=tiny_run())
+
+
+def test_fewer_epochs_than_are_done_already_is_one_clear_error(tmp_path: Path, new: Path) -> None:
+    run = begun(tmp_path / "run", new, "training.epochs=2")
+    for _ in run.train():
+        pass
+    again = Run.open(tmp_path / "run", settings=["training.epochs=1"])
+    with pytest.raises(UsageError, match="2 epochs are done already"):
+        again.prepare(device="cpu")
+    assert read_recipe(tmp_path / "run" / "recipe.toml").training.epochs == 2
