@@ -102,7 +102,7 @@ def test_a_bundle_describes_its_files_and_nothing_else_lies_in_it() -> None:
     assert {name: (folder / name).stat().st_size for name in said["files"]} == {
         name: each["bytes"] for name, each in said["files"].items()
     }
-    assert said["format"] == 3
+    assert said["format"] == 4
 
 
 def test_a_bundle_that_was_copied_elsewhere_and_cannot_be_written_works(bundle: Path) -> None:
@@ -678,7 +678,13 @@ def test_the_bundle_of_format_1_is_small() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
-    [({}, 1), ({"head": {"chain": False}}, 1), ({"classes": ()}, 2)],
+    [
+        ({}, 1),
+        ({"head": {"chain": False}}, 1),
+        ({"classes": ()}, 2),
+        ({"head": {"chain": True}}, 3),
+        ({"head": {"neighbours": 1}}, 4),
+    ],
 )
 def test_a_bundle_is_of_the_oldest_format_that_can_say_it(tmp_path: Path, changes: dict[str, Any], expected: int) -> None:
     folder = make_bundle(tmp_path / "bundle", **changes)

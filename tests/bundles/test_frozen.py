@@ -60,7 +60,7 @@ def exchange(bundle: Path, name: str, data: bytes) -> Path:
 
 def test_a_bundle_carries_its_vectors_and_says_so(run: Path, bundle: Path) -> None:
     said = read_bundle(bundle).description
-    assert (said.format, said.frozen, said.input.frozen_width) == (3, "vectors", 5)
+    assert (said.format, said.frozen, said.input.frozen_width) == (4, "vectors", 5)
     page = catalogue(3, split="test")[0]
     assert batag.load(bundle).tag(page) == batag.load(run).tag(page)
 

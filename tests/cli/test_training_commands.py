@@ -233,7 +233,7 @@ def test_a_process_ends_with_the_same_code_and_message(batag: Any, files: Path, 
 def test_show_says_what_a_bundle_is() -> None:
     done = typed("show", tiny_run())
     assert done.returncode == 0, done.stderr
-    said = ("flat", "format 3", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
+    said = ("flat", "format 4", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
     for word in (*said, "token level", "tag level"):
         assert word in done.stdout, word
     facts = json.loads(typed("show", tiny_run(), "--json").stdout)

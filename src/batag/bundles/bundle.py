@@ -97,7 +97,8 @@ def write_bundle(
         # The oldest format that can say it, so that older batags read what they can.
         plain_one = frozen is None and description["scheme"]["classes"]
         spoken = description["input"]["kind"] == "rich" and description["input"].get("parts")
-        oldest = FORMAT if spoken or description.get("head", {}).get("chain") else 1 if plain_one else 2
+        head = description.get("head", {})
+        oldest = FORMAT if head.get("neighbours") else 3 if spoken or head.get("chain") else 1 if plain_one else 2
         whole = {"format": oldest} | dict(description) | {"files": files}
         if frozen is not None:
             whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 3
+FORMAT = 4
 """The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet; 3 knows
-parts of speech, or decides labels of neighbours together."""
+parts of speech, or decides labels of neighbours together; 4 has a second reader."""
 
 DESCRIPTION = "bundle.json"
 AGAIN = "Copy the bundle again, or train it again"
@@ -80,6 +80,8 @@ class HeadOf(_Part):
     """How vectors become labels."""
 
     chain: bool = False
+    neighbours: Annotated[int, Field(ge=0, le=16)] = 0
+    rows: Annotated[int, Field(ge=1, le=100_000_000)] = 1
 
 
 class PointOf(_Part):

@@ -95,7 +95,9 @@ def watched(reader: PageReader, *, doing: str = "reading") -> Iterator[Page]:
     yield from progress(reader, doing=f"{doing} {Path(reader.source.name).name}", share=reader.source.share_read)
 
 
-def progress(items: Iterable[Any], *, doing: str, total: int | None = None, share: Any = None) -> Iterator[Any]:
+def progress(
+    items: Iterable[Any], *, doing: str, total: int | None = None, share: Any = None, unit: str = "pages", every: int = 500
+) -> Iterator[Any]:
     """The items, with count, rate and time left on standard error when it is a terminal."""
     err = console(error=True)
     if not err.is_terminal:
@@ -106,14 +108,15 @@ def progress(items: Iterable[Any], *, doing: str, total: int | None = None, shar
     columns = (
         bars.TextColumn("{task.description}"),
         bars.BarColumn(),
-        bars.TextColumn("{task.fields[count]:,} pages, {task.fields[rate]:,.0f} a second"),
+        bars.TextColumn("{task.fields[count]:,} {task.fields[unit]}, {task.fields[rate]:,.0f} a second"),
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=err, transient=True) as display:
-        task = display.add_task(doing, total=total if total is not None else 1.0 if share else None, count=0, rate=0.0)
+        whole = total if total is not None else 1.0 if share else None
+        task = display.add_task(doing, total=whole, count=0, rate=0.0, unit=unit)
         for count, item in enumerate(items, 1):
             yield item
-            if count % 500 == 0:
+            if count % every == 0:
                 elapsed = display.tasks[0].elapsed or 1.0
                 done = float(count) if total is not None else (share() if share else None)
                 display.update(task, completed=done, count=count, rate=count / elapsed)

@@ -83,10 +83,12 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
     from functools import partial
 
     from batag.cli.terminal import collected_problems, console, progress
+    from batag.training.neighbours import ROUNDS
 
     err = console(error=True)
     with collected_problems(strict=strict, path=problems) as found:
-        run.prepare(device=device, problems=found, watch=partial(progress, doing="reading pages"))
+        fitting = partial(progress, doing="fitting the reader of neighbours", total=ROUNDS, unit="rounds", every=1)
+        run.prepare(device=device, problems=found, watch=partial(progress, doing="reading pages"), fitting=fitting)
     assert run.data is not None
     assert run.learner is not None
     for line in (*notes(run.data.facts), *rare_classes(run.data.facts)):

@@ -14,22 +14,33 @@ from batag.encoders.chain import Chain
 from batag.encoders.encoder import Encoder
 from batag.encoders.input import WordInput, build_input
 from batag.encoders.lexicon import InputBatch
+from batag.encoders.neighbours import Neighbours
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import UsageError
 
 
 class TokenClassifier(nn.Module):
-    """`InputBatch -> logits [B,L,C]`; with a `chain` they are log marginals."""
+    """`InputBatch -> logits [B,L,C]`; with a `chain` they are log marginals.
 
-    def __init__(self, input: WordInput, encoder: Encoder, *, labels: int, chain: bool = False) -> None:
+    A second reader of so many `neighbours` to each side, with so many `rows`, learns by itself: in training the encoder
+    answers alone.
+    """
+
+    def __init__(
+        self, input: WordInput, encoder: Encoder, *, labels: int, chain: bool = False, neighbours: int = 0, rows: int = 1
+    ) -> None:
         super().__init__()
         self.input, self.encoder = input, encoder
         self.head = several_linears(encoder.width, [labels])
         self.chain = Chain(labels) if chain else None
+        self.neighbours = Neighbours(labels, side=neighbours, rows=rows) if neighbours else None
+        if self.neighbours is not None:
+            input.lexicon.tell_neighbours(self.neighbours.rows_of, places=self.neighbours.places)
 
     def forward(self, batch: InputBatch) -> Tensor:
         logits: Tensor = self.head(self.encoder(self.input(batch), batch.mask))
-        return logits if self.chain is None else self.chain(logits, batch.mask)
+        logits = logits if self.chain is None else self.chain(logits, batch.mask)
+        return logits if self.neighbours is None or self.training else self.neighbours.joined(logits, batch)
 
 
 def build_classifier(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from threading import Lock
@@ -26,12 +26,14 @@ _LOCK = Lock()
 Ints = NDArray[np.int64]
 Key = str | tuple[str, str, str]
 """A word; or a character, the word that it lies in and its place there."""
+Near = Callable[[Key, Sequence[str]], list[Ints]]
 
 
 @dataclass(frozen=True)
 class InputBatch:
     """Pages in numbers: `words` and `mask` [B,L]; for what is told by spelling each distinct word once (`of_word` [B,L] says
-    which): its n-grams and parts of speech (numbers of all words in a row, `..._offsets` where a word's begin) and shape.
+    which): its n-grams and parts of speech (numbers of all words in a row, `..._offsets` where a word's begin), its shape,
+    and what it tells of itself and its neighbours (`near`, by place).
 
     Words that are `hidden` [B,L] are to be guessed: the input shows nothing of them. `frozen` [B,L,K] is what others learnt.
     """
@@ -44,6 +46,8 @@ class InputBatch:
     shapes: Tensor | None = None
     parts: Tensor | None = None
     part_offsets: Tensor | None = None
+    near: Tensor | None = None
+    near_offsets: Tensor | None = None
     hidden: Tensor | None = None
     frozen: Tensor | None = None
 
@@ -62,6 +66,8 @@ class Lexicon:
         self.shortest, self.longest, self.buckets, self.shapes, self.parts = shortest, longest, buckets, shapes, parts
         self.frozen: Frozen | None = None
         self.around = True
+        self.near: Near | None = None
+        self.places = 0
         self._forget()
 
     @staticmethod
@@ -75,6 +81,12 @@ class Lexicon:
         self._grams: list[Ints] = [np.zeros(1, dtype=np.int64)]
         self._shapes: list[int] = [0]
         self._parts: list[Ints] = [np.zeros(0, dtype=np.int64)]
+        self._near: list[list[Ints]] = [[np.zeros(0, dtype=np.int64)] * self.places]
+
+    def tell_neighbours(self, near: Near, *, places: int) -> None:
+        """From now on batches also hold what `near` says of each word, for so many places."""
+        self.near, self.places = near, places
+        self._forget()
 
     def batch(self, pages: Sequence[Sequence[str]]) -> InputBatch:
         """Pages (words in order) side by side, the shorter ones padded."""
@@ -93,21 +105,18 @@ class Lexicon:
         words_U = np.fromiter((self._words[row] for row in distinct), dtype=np.int64, count=len(distinct))
         words_BL = torch.from_numpy(words_U[inverse].reshape(rows.shape))
         frozen = None if self.frozen is None else self.frozen.of(pages)
-        if not self.buckets:
-            return InputBatch(words_BL, mask, frozen=frozen)
-        grams, gram_offsets = _in_a_row([self._grams[row] for row in distinct])
-        parts, part_offsets = _in_a_row([self._parts[row] for row in distinct]) if self.parts else (None, None)
-        return InputBatch(
-            words_BL,
-            mask,
-            of_word=torch.from_numpy(inverse.reshape(rows.shape)),
-            grams=grams,
-            gram_offsets=gram_offsets,
-            shapes=torch.tensor([self._shapes[row] for row in distinct]),
-            parts=parts,
-            part_offsets=part_offsets,
-            frozen=frozen,
-        )
+        batch = InputBatch(words_BL, mask, of_word=torch.from_numpy(inverse.reshape(rows.shape)), frozen=frozen)
+        if self.buckets:
+            grams, gram_offsets = _in_a_row([self._grams[row] for row in distinct])
+            shapes = torch.tensor([self._shapes[row] for row in distinct])
+            batch = replace(batch, grams=grams, gram_offsets=gram_offsets, shapes=shapes)
+        if self.parts:
+            parts, part_offsets = _in_a_row([self._parts[row] for row in distinct])
+            batch = replace(batch, parts=parts, part_offsets=part_offsets)
+        if self.near is not None:
+            near, near_offsets = _in_a_row([told for row in distinct for told in self._near[row]])
+            batch = replace(batch, near=near, near_offsets=near_offsets)
+        return batch
 
     def _keys(self, words: Sequence[str]) -> Sequence[Key]:
         """Where tokens are single characters (as in many corpora), each is known with the word that it lies in."""
@@ -122,12 +131,15 @@ class Lexicon:
 
     def _add(self, key: Key) -> int:
         word, around, place = (key, key, "") if isinstance(key, str) else key
-        parts = [f"{part}{place}" for part in (*parts_of_speech(around), *place)] if self.parts else []
+        spoken = parts_of_speech(around) if self.parts or self.near is not None else ()
+        parts = [f"{part}{place}" for part in (*spoken, *place)] if self.parts else []
+        near = [] if self.near is None else self.near(key, spoken)
         self._words.append(self.vocabulary.number(self.fold(word) if self.buckets else word))
         if self.buckets:
             self._grams.append(self._hashed(self.fold(around)))
             self._shapes.append(_hash(shape(word), self.shapes))
         self._parts.append(np.array([_hash(part, self.parts) for part in parts], dtype=np.int64))
+        self._near.append(near)
         self._rows[key] = len(self._words) - 1
         return self._rows[key]
 

@@ -17,6 +17,7 @@ PAPER_SETTINGS = (
     "encoder.dropout=0",
     "encoder.depth=4",
     "head.chain=false",
+    "head.neighbours=0",
     "training.average=0",
     # Else nothing trains the vector of unknown words, and its chance start decides the scores.
     "input.at_least=2",

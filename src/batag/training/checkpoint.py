@@ -69,7 +69,7 @@ def load_checkpoint(path: Path, learner: Learner) -> dict[str, Any]:
         learner.model.load_state_dict(own)
         for name, parameter in learner.model.named_parameters():
             # In the model's order: averaging pairs the two lists.
-            if learner.average:
+            if name in learner.average:
                 learner.average[name] = tensors[f"average.{name}"].to(parameter)
             prefix = [f"adam.{key}.{name}" for key in _ADAM]
             if prefix[0] in tensors:

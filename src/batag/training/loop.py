@@ -83,7 +83,7 @@ def build_learner(model: TokenClassifier, *, average: float, device: torch.devic
     """A learner at step 0."""
     model.to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
-    kept = {name: value.detach().clone() for name, value in model.named_parameters()} if average else {}
+    kept = {name: value.detach().clone() for name, value in model.named_parameters() if value.requires_grad} if average else {}
     return Learner(model, optimizer, Gradients(model.parameters()), kept)
 
 
@@ -190,7 +190,7 @@ def descend(learner: Learner, loss: Tensor, *, recipe: Recipe, rate: float, exam
         # Young averages forget faster, so that the start's random weights do not linger.
         share = min(recipe.training.average, (1 + step) / (10 + step))
         with torch.no_grad():
-            torch._foreach_lerp_(list(learner.average.values()), parameters, 1 - share)
+            torch._foreach_lerp_(list(learner.average.values()), [each for each in parameters if each.requires_grad], 1 - share)
     learner.step, learner.last_loss, learner.loss_sum = step, value, learner.loss_sum + value
 
 

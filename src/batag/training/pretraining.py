@@ -82,6 +82,9 @@ class Pretraining(Run):
         model.input.lexicon.around = False
         self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
 
+    def _fit(self, watch: Any) -> None:
+        """Without labels there is nothing to fit."""
+
     def _read(self, pages: Iterable[Page]) -> None:
         """Words of all pages, each distinct word held once; a twentieth of the texts is held out, always the same."""
         self.texts: list[list[str]] = []

@@ -90,6 +90,8 @@ class HeadTable(_Table):
     """How vectors become labels."""
 
     chain: bool
+    neighbours: Annotated[int, Field(ge=0, le=16)]
+    rows: Annotated[int, Field(ge=1, le=100_000_000)]
 
 
 class ObjectiveTable(_Table):

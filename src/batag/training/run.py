@@ -30,6 +30,7 @@ from batag.training.dial import measure_dial
 from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
 from batag.training.metrics import Metrics
+from batag.training.neighbours import choose_share, fit_neighbours
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.selection import Selection
 from batag.training.shipping import ship
@@ -58,6 +59,7 @@ class Run:
         self.data: Data | None = None
         self.learner: Learner | None = None
         self.scores: dict[str, Any] = {}
+        self.fitting = 0.0, 0.0
 
     @classmethod
     def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Self:
@@ -116,12 +118,16 @@ class Run:
     def epochs(self) -> int:
         return self.recipe.training.epochs_of(self.steps_an_epoch)
 
-    def prepare(self, *, device: str = "auto", problems: Problems | None = None, watch: Any = iter) -> None:
+    def prepare(
+        self, *, device: str = "auto", problems: Problems | None = None, watch: Any = iter, fitting: Any = iter
+    ) -> None:
         """Read the pages, build the model, and go to where the run was left; a new run that cannot begin leaves nothing."""
         try:
             # Whatever is wrong with the device is said before a long reading.
             self.device = choose_device(device)
             self._build(problems=Problems() if problems is None else problems, watch=watch)
+            if not (self.folder / LAST).exists():
+                self._fit(fitting)
         except BatagError:
             self.abandon()
             raise
@@ -152,6 +158,15 @@ class Run:
         self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
         self.learner.fresh = self.data.start is None
 
+    def _fit(self, watch: Any) -> None:
+        """What is learnt at one stroke, before the first step."""
+        assert self.data is not None
+        assert self.learner is not None
+        began = time.monotonic(), time.process_time()
+        with repeatable(self.recipe.training.threads, strict=self.device.type == "cpu"):
+            fit_neighbours(self.learner.model, self.data.train, watch=watch)
+        self.fitting = time.monotonic() - began[0], time.process_time() - began[1]
+
     def _frozen(self, start: Bundle | None) -> Frozen | None:
         """Word vectors or backbone: those of the recipe, from the very files that were looked at, or the start's."""
         if self.recipe.input.vectors:
@@ -174,7 +189,7 @@ class Run:
             self._tidy()
             self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
-            began, busy = time.monotonic(), time.process_time()
+            began, busy = time.monotonic() - self.fitting[0], time.process_time() - self.fitting[1]
             while True:
                 try:
                     done = next(steps, None)
@@ -243,6 +258,7 @@ class Run:
         assert self.data is not None
         assert self.learner is not None
         weights, facts = load_weights_file(self.folder / BEST)
+        weights = choose_share(self.learner.model, weights, self.data.dev)
         name = without_surrogates(self.folder.resolve().name)
         dial = measure_dial(self.learner.model, weights, self.data, betas=self.recipe.dial.betas)
         self.scores = {"epoch": facts["epoch"]} | dict(dial.scores)

@@ -80,7 +80,7 @@ def _description(name: str, recipe: Recipe, scheme: Scheme, segmentation: Segmen
         "segmentation": {"name": segmentation.name, "rules": list(segmentation.cleaner.rules)},
         "input": recipe.input.options,
         "encoder": recipe.encoder.model_dump(),
-        "head": {"chain": recipe.head.chain and bool(scheme.classes)},
+        "head": recipe.head.model_dump() if scheme.classes else {"chain": False},
         "window": recipe.training.window,
         "overlap": recipe.training.overlap,
         "recipe": recipe.model_dump(),

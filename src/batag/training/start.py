@@ -17,8 +17,14 @@ from batag.pages.cleaning import DEFAULT_RULES, parse_rules
 from batag.training.recipe import Recipe, default_text
 
 _SPELLING = ("kind", "shortest", "longest", "buckets", "shapes", "parts")
-_WORDS, _FROZEN, _CHAIN = "input.words.weight", "input.frozen.", "chain."
-_FOLLOWS, _OF_LABELS = "chain.follows", ("head.weight", "head.bias", "chain.begins", "chain.ends")
+_WORDS, _FROZEN, _CHAIN, _READER = "input.words.weight", "input.frozen.", "chain.", "neighbours."
+_FOLLOWS = ("chain.follows", "neighbours.chain.follows")
+_OF_LABELS = (
+    "head.weight",
+    "head.bias",
+    *(f"{chain}.{end}" for chain in ("chain", "neighbours.chain") for end in ("begins", "ends")),
+)
+_IN_COLUMNS = ("neighbours.facts", "neighbours.edge")
 
 
 def recipe_of(start: Path) -> dict[str, Any]:
@@ -55,6 +61,8 @@ def check_start(start: Bundle, recipe: Recipe) -> None:
     }
     if said.scheme.classes:
         was |= {"pages.scheme": said.scheme.name, "head.chain": said.head.chain}
+    if said.head.neighbours:
+        was |= {"head.neighbours": said.head.neighbours, "head.rows": said.head.rows}
     wanted = {"pages": recipe.pages, "input": recipe.input, "encoder": recipe.encoder, "head": recipe.head}
     for key, value in was.items():
         table, name = key.split(".")
@@ -81,10 +89,12 @@ def begin_with(model: TokenClassifier, start: Bundle, *, vocabulary: Vocabulary,
         if name == _WORDS:
             numbers = [start.vocabulary.number(word) for word in vocabulary.words]
             own[name].copy_(value[torch.tensor([PADDING, UNKNOWN, *numbers])])
-        elif name == _FOLLOWS:
+        elif name in _FOLLOWS:
             own[name][here[:, None], here] = value[there[:, None], there]
         elif name in _OF_LABELS:
             own[name][here] = value[there]
+        elif name in _IN_COLUMNS:
+            own[name][:, here] = value[:, there]
         else:
             own[name].copy_(value)
-    assert all(name in start.weights or name.startswith((_FROZEN, _CHAIN)) for name in own)
+    assert all(name in start.weights or name.startswith((_FROZEN, _CHAIN, _READER)) for name in own)

@@ -1,0 +1,76 @@
+"""A second reader beside the encoder: a linear-chain CRF that sees a word and those next to it, and no further.
+
+It knows less than the encoder and errs elsewhere, so that the two together err less; on few pages it is the better one.
+Shapes: B pages, L tokens, C labels, U distinct words of a batch, K places from `side` words before to `side` after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from batag.encoders.chain import Chain
+from batag.encoders.lexicon import InputBatch, Key, shape
+
+_AFFIX = 3
+_LONGEST = 64
+
+
+class Neighbours(nn.Module):
+    """`InputBatch -> log marginals [B,L,C]`: what a word, its ends, n-grams, shape and part of speech speak for, and its
+    neighbours, shape and part of speech of theirs; each such fact has a row of numbers, one a label.
+
+    The rows are fitted before the encoder learns and then stay; `share` of the say is theirs.
+    """
+
+    def __init__(self, labels: int, *, side: int, rows: int) -> None:
+        super().__init__()
+        self.side, self.rows, self.places = side, rows, 2 * side + 1
+        self.facts = nn.Parameter(torch.zeros(rows, labels))
+        self.edge = nn.Parameter(torch.zeros(self.places, labels))
+        self.chain = Chain(labels)
+        self.share = nn.Parameter(torch.tensor(0.5))
+        self.requires_grad_(False)
+
+    def forward(self, batch: InputBatch) -> Tensor:
+        assert batch.near is not None
+        (pages, length), labels = batch.mask.shape, self.facts.shape[1]
+        of_word_UKC = F.embedding_bag(batch.near, self.facts, batch.near_offsets, mode="sum").view(-1, self.places, labels)
+        x_BLKC = torch.where(batch.mask[..., None, None], of_word_UKC[batch.of_word], self.edge)
+        outside = self.edge.expand(pages, self.side, self.places, labels)
+        x_BLKC = torch.cat((outside, x_BLKC, outside), dim=1)
+        seen = [x_BLKC[:, place : place + length, place] for place in range(self.places)]
+        return self.chain(torch.stack(seen).sum(0), batch.mask)
+
+    def joined(self, logits_BLC: Tensor, batch: InputBatch) -> Tensor:
+        """Log probabilities of both readers, each with its share; they are normalised by whoever reads them."""
+        return torch.lerp(torch.log_softmax(logits_BLC, dim=-1), self(batch), self.share)
+
+    def rows_of(self, key: Key, parts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """The rows of what a word with these parts of speech speaks for, for each of the places that it may be seen at."""
+        own, near, far = facts_of(key, parts)
+        steps = range(-self.side, self.side + 1)
+        seen = {step: own if step == 0 else near if abs(step) == 1 else far for step in steps}
+        return [
+            np.array([crc32(f"{step}:{fact}".encode(errors="replace")) % self.rows for fact in facts])
+            for step, facts in seen.items()
+        ]
+
+
+def facts_of(key: Key, parts: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """What is known of a word that is to be labelled, of one next to it, and of one further off."""
+    word, around, place = (key, key, "") if isinstance(key, str) else key
+    word, around = word[:_LONGEST], around[:_LONGEST].lower()
+    far = [f"w={word}", f"shape={shape(word)}"]
+    near = far + [f"part={part}{place}" for part in parts]
+    sizes = range(1, _AFFIX + 1)
+    ends = [end for size in sizes if size <= len(word) for end in (f"first={word[:size]}", f"last={word[-size:]}")]
+    grams = [f"gram={around[at : at + size]}" for size in sizes for at in range(len(around) - size + 1)]
+    inside = [f"in={around}{place}"] if place else []
+    return [*near, "any", *ends, *grams, *inside], near, far

@@ -1,0 +1,108 @@
+"""The reader of neighbours: fitted to all pages at once before the encoder takes its first step; its share is dev's choice.
+
+Shapes: B pages, L tokens, N tokens of all pages, C labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, takewhile
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from batag.encoders.batches import by_length
+from batag.encoders.classifier import TokenClassifier
+from batag.encoders.prediction import BATCH_TOKENS, in_batches, probabilities
+from batag.evaluation.operating_point import Floats, log_probabilities
+from batag.objectives.objective import IGNORED
+from batag.training.examples import Example
+from batag.training.loop import other_weights, padded_labels
+
+SHARE = "neighbours.share"
+_SHARES, _SCALES = np.linspace(0, 1, 21), np.linspace(0.4, 1.6, 13)
+ROUNDS, _HISTORY, _SQUARES = 90, 10, 1e-5
+_MOST_TOKENS = 1_000_000
+Watch = Callable[[Iterable[int]], Iterable[int]]
+
+
+def fit_neighbours(model: TokenClassifier, examples: Sequence[Example], *, watch: Watch = iter) -> None:
+    """Fit to the pages that people labelled (to weak ones if there are no others) by L-BFGS, near to where it begins.
+
+    What the pages do not speak of stays as it was: nothing in a fresh reader, what a start knew in another.
+    """
+    reader = model.neighbours
+    if reader is None:
+        return
+    people = [example for example in examples if not example.weak] or examples
+    # More would take memory and time, and tell it little that is new.
+    ends = accumulate(len(example.words) for example in people)
+    some = people[: max(1, sum(1 for _ in takewhile(lambda end: end <= _MOST_TOKENS, ends)))]
+    batches = []
+    for numbers in by_length([len(example.words) for example in some], tokens=4 * BATCH_TOKENS):
+        chosen = [some[number] for number in numbers]
+        batch = model.input.lexicon.batch([example.words for example in chosen])
+        batches.append((batch, padded_labels(chosen, batch.mask.shape[1])))
+    fitted = [reader.facts, reader.edge, *reader.chain.parameters()]
+    start = [value.detach().clone() for value in fitted]
+    tokens = max(sum(int((labels_BL != IGNORED).sum()) for _, labels_BL in batches), 1)
+    optimizer = torch.optim.LBFGS(
+        fitted, max_iter=ROUNDS, max_eval=ROUNDS, history_size=_HISTORY, line_search_fn="strong_wolfe"
+    )
+    rounds: Iterator[int] = iter(watch(range(ROUNDS + 1)))
+
+    def loss() -> Tensor:
+        next(rounds, None)
+        optimizer.zero_grad()
+        total = torch.zeros(())
+        for batch, labels_BL in batches:
+            logits, labels = reader(batch).flatten(0, 1), labels_BL.flatten()
+            part = F.cross_entropy(logits, labels, ignore_index=IGNORED, reduction="sum") / tokens
+            part.backward()
+            total += part.detach()
+        squares = _SQUARES * torch.stack([(value - own).square().sum() for value, own in zip(fitted, start, strict=True)]).sum()
+        squares.backward()
+        return total + squares.detach()
+
+    for value in fitted:
+        value.requires_grad_(True)
+    optimizer.step(loss)
+    for _ in rounds:  # to the end of the bar
+        pass
+    reader.requires_grad_(False)
+    optimizer.zero_grad()
+
+
+def choose_share(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> dict[str, Tensor]:
+    """The weights with the share of the reader of neighbours that makes dev's labels most probable, if there is one."""
+    if model.neighbours is None:
+        return dict(weights)
+    labels_N = np.concatenate([np.array(example.labels) for example in dev])
+    known_N = labels_N != IGNORED
+    encoder_NC, reader_NC = (_logits(model, dict(weights) | {SHARE: torch.tensor(share)}, dev)[known_N] for share in (0.0, 1.0))
+    losses = [
+        # How sure both are together is the calibration's business.
+        min(_loss(scale * ((1 - share) * encoder_NC + share * reader_NC), labels_N[known_N]) for scale in _SCALES)
+        for share in _SHARES
+    ]
+    return dict(weights) | {SHARE: torch.tensor(float(_SHARES[int(np.argmin(losses))]))}
+
+
+def _logits(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> Floats:
+    device = next(model.parameters()).device
+    was_training = model.training
+    model.eval()
+    with other_weights(model, weights):
+        found = in_batches(lambda batch: probabilities(model, batch, device), [example.words for example in dev])
+    model.train(was_training)
+    return np.concatenate([log_probabilities(values) for values in found if len(values)])
+
+
+def _loss(logits_NC: Floats, labels_N: NDArray[np.int64]) -> float:
+    """How improbable the labels are."""
+    highest_N = logits_NC.max(1)
+    sums_N = highest_N + np.log(np.exp(logits_NC - highest_N[:, None]).sum(1))
+    return float((sums_N - logits_NC[np.arange(len(labels_N)), labels_N]).mean())
