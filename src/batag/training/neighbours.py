@@ -6,6 +6,7 @@ Shapes: B pages, L tokens, N tokens of all pages, C labels.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, takewhile
 
 import numpy as np
@@ -16,6 +17,8 @@ from torch.nn import functional as F
 
 from batag.encoders.batches import by_length
 from batag.encoders.classifier import TokenClassifier
+from batag.encoders.lexicon import InputBatch
+from batag.encoders.neighbours import Neighbours
 from batag.encoders.prediction import BATCH_TOKENS, in_batches, probabilities
 from batag.evaluation.operating_point import Floats, log_probabilities
 from batag.objectives.objective import IGNORED
@@ -46,9 +49,21 @@ def fit_neighbours(model: TokenClassifier, examples: Sequence[Example], *, watch
         chosen = [some[number] for number in numbers]
         batch = model.input.lexicon.batch([example.words for example in chosen])
         batches.append((batch, padded_labels(chosen, batch.mask.shape[1])))
-    fitted = [reader.facts, reader.edge, *reader.chain.parameters()]
+    if batches:
+        _fit(reader, batches, watch=watch)
+
+
+def _fit(reader: Neighbours, batches: Sequence[tuple[InputBatch, Tensor]], *, watch: Watch) -> None:
+    """Only rows that some word has are fitted, in a small reader of their own: few pages take little time."""
+    seen = torch.cat([_near(batch) for batch, _ in batches]).unique()
+    small = Neighbours(reader.facts.shape[1], side=reader.side, rows=len(seen))
+    small.load_state_dict(reader.state_dict() | {"facts": reader.facts[seen.to(reader.facts.device)]})
+    fitted = [small.facts, small.edge, *small.chain.parameters()]
+    for value in fitted:
+        value.requires_grad_(True)
     start = [value.detach().clone() for value in fitted]
-    tokens = max(sum(int((labels_BL != IGNORED).sum()) for _, labels_BL in batches), 1)
+    examples = [(replace(batch, near=torch.searchsorted(seen, _near(batch))), labels.flatten()) for batch, labels in batches]
+    tokens = max(sum(int((labels != IGNORED).sum()) for _, labels in examples), 1)
     optimizer = torch.optim.LBFGS(
         fitted, max_iter=ROUNDS, max_eval=ROUNDS, history_size=_HISTORY, line_search_fn="strong_wolfe"
     )
@@ -58,8 +73,8 @@ def fit_neighbours(model: TokenClassifier, examples: Sequence[Example], *, watch
         next(rounds, None)
         optimizer.zero_grad()
         total = torch.zeros(())
-        for batch, labels_BL in batches:
-            logits, labels = reader(batch).flatten(0, 1), labels_BL.flatten()
+        for batch, labels in examples:
+            logits = small(batch).flatten(0, 1)
             part = F.cross_entropy(logits, labels, ignore_index=IGNORED, reduction="sum") / tokens
             part.backward()
             total += part.detach()
@@ -67,13 +82,16 @@ def fit_neighbours(model: TokenClassifier, examples: Sequence[Example], *, watch
         squares.backward()
         return total + squares.detach()
 
-    for value in fitted:
-        value.requires_grad_(True)
     optimizer.step(loss)
     for _ in rounds:  # to the end of the bar
         pass
-    reader.requires_grad_(False)
-    optimizer.zero_grad()
+    whole = reader.facts.index_copy(0, seen.to(reader.facts.device), small.facts.detach().to(reader.facts.device))
+    reader.load_state_dict(small.state_dict() | {"facts": whole})
+
+
+def _near(batch: InputBatch) -> Tensor:
+    assert batch.near is not None
+    return batch.near
 
 
 def choose_share(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> dict[str, Tensor]:
