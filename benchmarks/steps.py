@@ -1,7 +1,7 @@
 """One step at a time: how much each change of the recipe moves the scores on dev. Test is not looked at.
 
-Run `python benchmarks/steps.py FOLDER_OF_CORPORA taobao-words "" encoder.depth=4 "head.chain=false,input.parts=0" --seeds 2`:
-each argument after the corpus is a variant, its settings with commas between ("" is the default). Operating points are chosen
+Run `python benchmarks/steps.py FOLDER_OF_CORPORA taobao-words "" encoder.depth=4 "head.chain=false input.parts=0" --seeds 2`:
+each argument after the corpus is a variant, its settings with spaces between ("" is the default). Operating points are chosen
 on four fifths of dev and scored on the last, in turn. Finished trainings are kept in --runs.
 """
 
@@ -33,7 +33,7 @@ def step(job: tuple[str, str, int, Path, Path]) -> Scores:
     """Train a variant; its cross-fitted scores on dev, the seconds of training and the tokens that it tags a second."""
     name, variant, seed, data, runs = job
     torch.set_num_threads(1)
-    corpus, settings = CORPORA[name], [each for each in variant.split(",") if each]
+    corpus, settings = CORPORA[name], variant.split()
     folder = runs / f"{name}-{hashlib.sha256(variant.encode()).hexdigest()[:12]}-{seed}"
     predict, seconds = train_batag(corpus, [f"training.seed={seed}", *settings], data, folder)
     scheme, examples = read(corpus, data)

@@ -145,6 +145,7 @@ class Description(_Part):
     scheme: SchemeOf
     labels: list[str]
     segmentation: SegmentationOf
+    dictionaries: dict[Name, str] = {}
     input: InputOf
     encoder: EncoderOf
     head: HeadOf = HeadOf()

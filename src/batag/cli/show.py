@@ -54,13 +54,16 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
 
     said = read.description
     trained, encoder = said.trained_on, said.encoder
+    spoken = "parts of speech" if said.input.kind == "rich" and said.input.parts else ""
     return {
         "bundle": f"{said.name} (format {said.format}, batag {said.batag}, {said.created})",
         "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})" if said.scheme.classes else "none yet: pretrained",
         "encoder": f"{encoder.name}, {encoder.depth} layers, {encoder.heads} heads, width {encoder.width}/{encoder.inner}",
-        "input": f"{said.input.kind}, {len(read.vocabulary.words):,} words" + (f", {said.frozen}" if said.frozen else ""),
+        "input": ", ".join(filter(None, (said.input.kind, f"{len(read.vocabulary.words):,} words", spoken, said.frozen))),
+        "head": "; ".join(_head(read)) or "each token by itself",
         "objective": said.recipe.get("objective", {}).get("name", "not said"),
         "segmentation": said.segmentation.name + (f", {len(read.dictionary):,} words of its own" if read.dictionary else ""),
+        "dictionaries": ", ".join(f"{name} {number}" for name, number in said.dictionaries.items()) or "not said",
         "windows": f"{said.window} tokens, {said.overlap} shared",
         "trained on": ", ".join(f"{trained.get(each, 0):,} {each}" for each in ("pages", "tokens", "tags")),
         "languages": ", ".join(f"{name} {number:,}" for name, number in trained.get("languages", {}).items()) or "not said",
@@ -69,3 +72,15 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
         "size": f"{parameters:,} parameters, {size / 1e6:.1f} MB in {len(said.files)} files",
         "engines": ", ".join(ENGINES),
     }
+
+
+def _head(read: Bundle) -> list[str]:
+    """How labels are decided."""
+    from batag.cli.tables import percent
+
+    head = read.description.head
+    found = ["labels of neighbours together"] if head.chain else []
+    if head.neighbours:
+        share = percent(read.weights["neighbours.share"].item())
+        found.append(f"a reader of {head.neighbours} words to each side has {share} % of the say")
+    return found

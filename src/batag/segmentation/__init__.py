@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SEGMENTERS = ("english", "chinese", "japanese", "characters")
 SEGMENTATIONS = ("auto", *SEGMENTERS, "given")
+DICTIONARIES = ("rjieba", "opencc", "sudachidict_small")
+"""The packages whose words borders and parts of speech hang on."""
 
 
 def build_segmenter(name: str, *, dictionary: Dictionary | None = None) -> Segmenter:

@@ -14,6 +14,7 @@ from batag.bundles.bundle import write_bundle
 from batag.encoders.frozen import Frozen
 from batag.encoders.vocabulary import Vocabulary
 from batag.labels.scheme import Scheme
+from batag.segmentation import DICTIONARIES
 from batag.segmentation.segmentation import Segmentation
 from batag.training.data import Data
 from batag.training.dial import DialOfDev
@@ -78,6 +79,7 @@ def _description(name: str, recipe: Recipe, scheme: Scheme, segmentation: Segmen
         "scheme": {"name": scheme.name, "classes": list(scheme.classes)},
         "labels": list(scheme.labels),
         "segmentation": {"name": segmentation.name, "rules": list(segmentation.cleaner.rules)},
+        "dictionaries": {name: version(name) for name in DICTIONARIES},
         "input": recipe.input.options,
         "encoder": recipe.encoder.model_dump(),
         "head": recipe.head.model_dump() if scheme.classes else {"chain": False},
