@@ -125,7 +125,8 @@ def make_bundle(
     input = {"kind": "rich", "buckets": 50, "shapes": 10}
     encoder = {"name": "bat", "width": 8, "depth": 1, "heads": 2, "inner": 16}
     torch.manual_seed(0)
-    weights = build_classifier(vocabulary, labels=len(labels), input=input, encoder=encoder).state_dict()
+    head = changes.get("head", {})
+    weights = build_classifier(vocabulary, labels=len(labels), input=input, encoder=encoder, head=head).state_dict()
     description = {
         "batag": "0.1.0",
         "created": "2025-01-01T00:00:00+00:00",

@@ -21,6 +21,7 @@ import batag
 from batag.bundles import bundle as bundles
 from batag.bundles.bundle import read_bundle, write_bundle
 from batag.bundles.description import FORMAT
+from batag.encoders.neighbours import SHARE
 from batag.errors import BatagError, InputError
 from batag.pages.page import Page
 from batag.segmentation.dictionary import Dictionary
@@ -689,3 +690,13 @@ def test_the_bundle_of_format_1_is_small() -> None:
 def test_a_bundle_is_of_the_oldest_format_that_can_say_it(tmp_path: Path, changes: dict[str, Any], expected: int) -> None:
     folder = make_bundle(tmp_path / "bundle", **changes)
     assert json.loads((folder / "bundle.json").read_text(encoding="utf-8"))["format"] == expected
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, 3e38])
+def test_a_share_that_is_none_is_refused(tmp_path: Path, share: float) -> None:
+    folder = make_bundle(tmp_path / "bundle", head={"neighbours": 1, "rows": 50})
+    weights = dict(read_bundle(folder).weights)
+    assert weights[SHARE] == 0.5
+    exchange(folder, "model.safetensors", save(weights | {SHARE: torch.tensor(share)}))
+    with pytest.raises(InputError, match=r"neighbours\.share is .*, not from 0 to 1"):
+        read_bundle(folder)

@@ -234,7 +234,13 @@ def test_show_says_what_a_bundle_is() -> None:
     done = typed("show", tiny_run())
     assert done.returncode == 0, done.stderr
     said = ("flat", "format 4", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
-    for word in (*said, "token level", "tag level"):
+    head = (
+        "labels of neighbours together; a reader of 2 words to each side has",
+        "parts of speech",
+        "rjieba",
+        "sudachidict_small",
+    )
+    for word in (*said, *head, "token level", "tag level"):
         assert word in done.stdout, word
     facts = json.loads(typed("show", tiny_run(), "--json").stdout)
     weights = tiny_tagger().bundle.weights
@@ -243,6 +249,7 @@ def test_show_says_what_a_bundle_is() -> None:
         path.stat().st_size for path in (tiny_run() / "bundle").iterdir() if path.name != "bundle.json"
     )
     assert facts["engines"] == ["torch"]
+    assert 0 <= facts["neighbours_share"] <= 1
 
 
 def test_show_tells_of_a_bundle_that_says_little_about_itself(tmp_path: Path) -> None:

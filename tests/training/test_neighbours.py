@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from batag.encoders.classifier import TokenClassifier, build_classifier
+from batag.encoders.neighbours import SHARE
 from batag.encoders.prediction import probabilities
 from batag.encoders.vocabulary import Vocabulary
 from batag.training import neighbours
 from batag.training.examples import Example
-from batag.training.neighbours import SHARE, choose_share, fit_neighbours
+from batag.training.neighbours import choose_share, fit_neighbours
 
 ENCODER = {"name": "transformer", "width": 8, "depth": 1, "heads": 2, "inner": 8}
 HEAD = {"chain": True, "neighbours": 2, "rows": 5_000}
@@ -105,12 +106,37 @@ def test_a_bar_is_told_every_round_and_its_end() -> None:
 
 
 def test_more_tokens_than_are_of_use_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "_MOST_TOKENS", 100)
-    some, first = model(), model()
-    fit_neighbours(some, after_by(range(60)))
+    monkeypatch.setattr(neighbours, "_MOST", 2 * 100)
+    pages = after_by(range(60))
+    drawn = neighbours._some(pages, tokens=100)
+    assert len(drawn) == 20
+    assert max(int(page.page[1:]) for page in drawn) > 40  # not only of the first file
+    some, same = model(), model()
+    fit_neighbours(some, pages)
     monkeypatch.undo()
-    fit_neighbours(first, after_by(range(20)))
-    assert torch.equal(some.neighbours.facts, first.neighbours.facts)  # type: ignore[union-attr]
+    fit_neighbours(same, drawn)
+    assert torch.equal(some.neighbours.facts, same.neighbours.facts)  # type: ignore[union-attr]
+    assert neighbours._some(pages, tokens=300) is pages
+
+
+def test_a_label_that_only_weak_pages_have_is_learnt_from_them() -> None:
+    only_weak = [Example(f"w{n}", ["pure", "silk"], [0, 2], True) for n in range(20)]
+    torch.manual_seed(0)
+    chosen = build_classifier(Vocabulary([]), labels=3, input={"kind": "rich"}, encoder=ENCODER, head=HEAD).eval()
+    fit_neighbours(chosen, [*after_by(range(20)), *after_by(range(20, 30), weak=True, label=0), *only_weak])
+    assert said(reader_alone(chosen), only_weak[:1]) == [[0, 2]]
+    assert said(chosen, after_by([100])) == [[0, 0, 1, 0, 0]]
+
+
+def test_many_tokens_of_dev_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = model()
+    fit_neighbours(fitted, after_by(range(60)))
+    seen: list[int] = []
+    plain = neighbours._loss
+    monkeypatch.setattr(neighbours, "_loss", lambda logits, labels: (seen.append(len(labels)), plain(logits, labels))[1])
+    monkeypatch.setattr(neighbours, "_MOST", 2 * 50)
+    choose_share(fitted, fitted.state_dict(), after_by(range(40)))
+    assert set(seen) == {40}
 
 
 def test_the_share_is_that_of_the_reader_that_knows_better() -> None:

@@ -517,7 +517,8 @@ def test_the_bundle_tags_as_the_run_does(done: Run, files: dict[str, Any]) -> No
     assert done.learner is not None
     weights, facts = load_weights_file(done.folder / "best.safetensors")
     model = done.learner.model
-    with loop.other_weights(model, weights):
+    share = tagger.bundle.weights[SHARE]  # chosen when all epochs are over
+    with loop.other_weights(model, weights | {SHARE: share}):
         expected = predict_labels(model, [example.words for example in done.data.dev], torch.device("cpu"))
     pages = read_all(files["dev"][0])
     for page, example, labels, said in zip(pages, done.data.dev, expected, tagger.predict(pages), strict=True):
@@ -643,3 +644,13 @@ def test_the_curves_are_drawn_for_a_run_with_odd_names(tmp_path: Path) -> None:
     files = {name: (tmp_path / f"{name}.jsonl",) for name in ("train", "dev")}
     finished(new_run(tmp_path / "$a_b$ run", files, "training.epochs=1"))
     assert (tmp_path / "$a_b$ run" / "curves.png").stat().st_size > 10_000
+
+
+def test_a_run_that_began_before_keys_were_there_goes_on_without_what_they_mean(tmp_path: Path, files: dict[str, Any]) -> None:
+    settings = ["head.neighbours=0", "head.chain=false", "input.parts=0"]
+    run = Run.create(tmp_path / "run", read_recipe(None, settings=settings), DataFiles(**files))
+    path = run.folder / "recipe.toml"
+    later = ("neighbours", "chain", "parts", "rows", "[head")
+    kept = [line for line in path.read_text("utf-8").splitlines() if not line.startswith(later)]
+    path.write_text("\n".join(kept), encoding="utf-8")
+    assert Run.open(run.folder).recipe == run.recipe

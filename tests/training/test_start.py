@@ -10,6 +10,7 @@ from tests.tiny import QUICK, catalogue, make_bundle, tiny_run, typed
 
 import batag
 from batag.bundles.bundle import read_bundle
+from batag.encoders.neighbours import SHARE
 from batag.errors import BatagError, UsageError
 from batag.labels.weak import WEAK, is_weak
 from batag.objectives import build_objective
@@ -48,8 +49,11 @@ def begun(folder: Path, pages: Path, *settings: str, start: Path | None = None, 
     return run
 
 
-def test_words_classes_and_weights_of_the_start_are_kept_and_new_ones_added(tmp_path: Path, new: Path) -> None:
+def test_words_classes_and_weights_of_the_start_are_kept_and_new_ones_added(
+    tmp_path: Path, new: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     start = read_bundle(tiny_run())
+    monkeypatch.setattr(Run, "_fit", lambda self, watch: None)
     run = begun(tmp_path / "run", new, start=tiny_run())
     assert run.data is not None
     assert run.learner is not None
@@ -59,7 +63,9 @@ def test_words_classes_and_weights_of_the_start_are_kept_and_new_ones_added(tmp_
     assert {"zorb", "quix", "vlam"} <= set(run.data.vocabulary.words[known:])
     own = run.learner.model.state_dict()
     for name, value in start.weights.items():
-        if name.startswith(("input.words", "head.", "chain.")):
+        if name == SHARE:
+            assert own[name] == 0.5  # dev chooses it anew
+        elif name.startswith(("input.words", "head.", "chain.", "neighbours.")):
             # Labels (and words) that were there keep their numbers; what follows what has them twice.
             kept = own[name][tuple(slice(size) for size in value.shape)]
             assert torch.equal(kept, value)
@@ -67,6 +73,8 @@ def test_words_classes_and_weights_of_the_start_are_kept_and_new_ones_added(tmp_
             assert torch.equal(own[name], value)
     assert own["chain.follows"].shape == (4, 4)
     assert not own["chain.follows"][3].any()
+    assert start.weights["neighbours.facts"].any()
+    assert not own["neighbours.facts"][:, 3].any()
     assert torch.equal(own["input.words.weight"][-1], start.weights["input.words.weight"][1])  # as an unknown word
     assert run.recipe.encoder == read_recipe(None, settings=QUICK).encoder
 
@@ -242,6 +250,18 @@ def test_a_weak_page_counts_as_much_as_the_recipe_says(tmp_path: Path) -> None:
         scores[share] = run.scores["tokens"]["classes"]["goods"]["recall"]
     assert scores[0.0] == 1.0
     assert scores[1.0] < 1.0
+
+
+def test_a_start_without_a_reader_of_neighbours_stays_without_or_gets_a_whole_one(tmp_path: Path, new: Path) -> None:
+    old = make_bundle(tmp_path / "bundle", head={"chain": True})
+    assert recipe_of(old)["head"] == {"chain": True, "neighbours": 0}
+    assert read_recipe(None, settings=["head.neighbours=2"], base=recipe_of(old)).head.rows == read_recipe(None).head.rows
+
+
+@pytest.mark.parametrize("setting", ["head.neighbours=1", "head.neighbours=0", "head.rows=100"])
+def test_a_start_with_a_reader_of_neighbours_wants_the_same(tmp_path: Path, new: Path, setting: str) -> None:
+    with pytest.raises(UsageError, match=setting.partition("=")[0]):
+        begun(tmp_path / "run", new, setting, start=tiny_run())
 
 
 def test_a_start_with_a_chain_wants_one(tmp_path: Path, new: Path) -> None:

@@ -22,6 +22,7 @@ from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, Description, F
 from batag.bundles.frozen import check_frozen, load_frozen
 from batag.encoders.classifier import TokenClassifier, build_classifier
 from batag.encoders.frozen import Frozen
+from batag.encoders.neighbours import SHARE
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
 from batag.labels.scheme import Scheme
@@ -275,6 +276,8 @@ def _check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], 
             raise InputError(f"does not fit bundle.json: {what}", where=str(path), todo=AGAIN)
         if not torch.isfinite(value).all():
             raise InputError(f"holds numbers that are not finite in {name}", where=str(path), todo=AGAIN)
+        if name == SHARE and not 0 <= value.item() <= 1:
+            raise InputError(f"{name} is {value.item():g}, not from 0 to 1", where=str(path), todo=AGAIN)
 
 
 def _classifier(description: Description, vocabulary: Vocabulary) -> TokenClassifier:

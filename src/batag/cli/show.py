@@ -29,8 +29,9 @@ def show(
     said = read.description
     parameters = sum(value.numel() for value in read.weights.values())
     size = sum(file.bytes for file in said.files.values())
+    share = {"neighbours_share": _share(read)} if said.head.neighbours else {}
     if as_json:
-        print_json(said.model_dump() | {"parameters": parameters, "bytes": size, "engines": list(ENGINES)})
+        print_json(said.model_dump() | {"parameters": parameters, "bytes": size, "engines": list(ENGINES)} | share)
         return
     out = console()
     try:
@@ -60,7 +61,7 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
         "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})" if said.scheme.classes else "none yet: pretrained",
         "encoder": f"{encoder.name}, {encoder.depth} layers, {encoder.heads} heads, width {encoder.width}/{encoder.inner}",
         "input": ", ".join(filter(None, (said.input.kind, f"{len(read.vocabulary.words):,} words", spoken, said.frozen))),
-        "head": "; ".join(_head(read)) or "each token by itself",
+        "head": "; ".join(_head(read)) or ("each token by itself" if said.scheme.classes else "none yet"),
         "objective": said.recipe.get("objective", {}).get("name", "not said"),
         "segmentation": said.segmentation.name + (f", {len(read.dictionary):,} words of its own" if read.dictionary else ""),
         "dictionaries": ", ".join(f"{name} {number}" for name, number in said.dictionaries.items()) or "not said",
@@ -81,6 +82,11 @@ def _head(read: Bundle) -> list[str]:
     head = read.description.head
     found = ["labels of neighbours together"] if head.chain else []
     if head.neighbours:
-        share = percent(read.weights["neighbours.share"].item())
-        found.append(f"a reader of {head.neighbours} words to each side has {share} % of the say")
+        found.append(f"a reader of {head.neighbours} words to each side has {percent(_share(read))} % of the say")
     return found
+
+
+def _share(read: Bundle) -> float:
+    from batag.encoders.neighbours import SHARE
+
+    return read.weights[SHARE].item()

@@ -88,12 +88,12 @@ class Lexicon:
         self.near, self.places = near, places
         self._forget()
 
-    def batch(self, pages: Sequence[Sequence[str]]) -> InputBatch:
-        """Pages (words in order) side by side, the shorter ones padded."""
+    def batch(self, pages: Sequence[Sequence[str]], *, near: bool = True, frozen: bool = True) -> InputBatch:
+        """Pages (words in order) side by side, the shorter ones padded; what is `near` or `frozen` may be left out."""
         with _LOCK:
-            return self._batch(pages)
+            return self._batch(pages, near=near, frozen=frozen)
 
-    def _batch(self, pages: Sequence[Sequence[str]]) -> InputBatch:
+    def _batch(self, pages: Sequence[Sequence[str]], *, near: bool, frozen: bool) -> InputBatch:
         if len(self._words) > _REMEMBERED:
             self._forget()
         rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
@@ -104,8 +104,9 @@ class Lexicon:
         distinct, inverse = _distinct(rows)
         words_U = np.fromiter((self._words[row] for row in distinct), dtype=np.int64, count=len(distinct))
         words_BL = torch.from_numpy(words_U[inverse].reshape(rows.shape))
-        frozen = None if self.frozen is None else self.frozen.of(pages)
-        batch = InputBatch(words_BL, mask, of_word=torch.from_numpy(inverse.reshape(rows.shape)), frozen=frozen)
+        batch = InputBatch(words_BL, mask, of_word=torch.from_numpy(inverse.reshape(rows.shape)))
+        if frozen and self.frozen is not None:
+            batch = replace(batch, frozen=self.frozen.of(pages))
         if self.buckets:
             grams, gram_offsets = _in_a_row([self._grams[row] for row in distinct])
             shapes = torch.tensor([self._shapes[row] for row in distinct])
@@ -113,9 +114,9 @@ class Lexicon:
         if self.parts:
             parts, part_offsets = _in_a_row([self._parts[row] for row in distinct])
             batch = replace(batch, parts=parts, part_offsets=part_offsets)
-        if self.near is not None:
-            near, near_offsets = _in_a_row([told for row in distinct for told in self._near[row]])
-            batch = replace(batch, near=near, near_offsets=near_offsets)
+        if near and self.near is not None:
+            told, told_offsets = _in_a_row([told for row in distinct for told in self._near[row]])
+            batch = replace(batch, near=told, near_offsets=told_offsets)
         return batch
 
     def _keys(self, words: Sequence[str]) -> Sequence[Key]:

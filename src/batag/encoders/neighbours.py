@@ -18,6 +18,8 @@ from torch.nn import functional as F
 from batag.encoders.chain import Chain
 from batag.encoders.lexicon import InputBatch, Key, shape
 
+SHARE = "neighbours.share"
+"""Its name among the weights of a classifier."""
 _AFFIX = 3
 _LONGEST = 64
 
@@ -66,8 +68,8 @@ class Neighbours(nn.Module):
 def facts_of(key: Key, parts: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """What is known of a word that is to be labelled, of one next to it, and of one further off."""
     word, around, place = (key, key, "") if isinstance(key, str) else key
-    word, around = word[:_LONGEST], around[:_LONGEST].lower()
-    far = [f"w={word}", f"shape={shape(word)}"]
+    around = around[:_LONGEST].lower()
+    far = [f"w={word[:_LONGEST]}", f"shape={shape(word)}"]
     near = far + [f"part={part}{place}" for part in parts]
     sizes = range(1, _AFFIX + 1)
     ends = [end for size in sizes if size <= len(word) for end in (f"first={word[:size]}", f"last={word[-size:]}")]

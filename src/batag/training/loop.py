@@ -144,7 +144,7 @@ def take_step(
     """One step on a batch of examples."""
     model, step = learner.model, learner.step + 1
     torch.manual_seed((recipe.training.seed * 1_000_003 + step) % 2**63)
-    words = model.input.lexicon.batch([example.words for example in batch]).to(device)
+    words = model.input.lexicon.batch([example.words for example in batch], near=False).to(device)
     targets = padded_labels(batch, words.mask.shape[1]).to(device)
     model.train()
     if step == 1 and learner.fresh:

@@ -5,6 +5,7 @@ Shapes: B pages, L tokens, N tokens of all pages, C labels.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, takewhile
@@ -18,17 +19,16 @@ from torch.nn import functional as F
 from batag.encoders.batches import by_length
 from batag.encoders.classifier import TokenClassifier
 from batag.encoders.lexicon import InputBatch
-from batag.encoders.neighbours import Neighbours
+from batag.encoders.neighbours import SHARE, Neighbours
 from batag.encoders.prediction import BATCH_TOKENS, in_batches, probabilities
 from batag.evaluation.operating_point import Floats, log_probabilities
 from batag.objectives.objective import IGNORED
 from batag.training.examples import Example
 from batag.training.loop import other_weights, padded_labels
 
-SHARE = "neighbours.share"
 _SHARES, _SCALES = np.linspace(0, 1, 21), np.linspace(0.4, 1.6, 13)
 ROUNDS, _HISTORY, _SQUARES = 90, 10, 1e-5
-_MOST_TOKENS = 1_000_000
+_MOST = 4_000_000
 Watch = Callable[[Iterable[int]], Iterable[int]]
 
 
@@ -40,17 +40,29 @@ def fit_neighbours(model: TokenClassifier, examples: Sequence[Example], *, watch
     reader = model.neighbours
     if reader is None:
         return
-    people = [example for example in examples if not example.weak] or examples
-    # More would take memory and time, and tell it little that is new.
-    ends = accumulate(len(example.words) for example in people)
-    some = people[: max(1, sum(1 for _ in takewhile(lambda end: end <= _MOST_TOKENS, ends)))]
+    some = _some(_of_people(examples), tokens=_MOST // reader.facts.shape[1])
     batches = []
     for numbers in by_length([len(example.words) for example in some], tokens=4 * BATCH_TOKENS):
         chosen = [some[number] for number in numbers]
-        batch = model.input.lexicon.batch([example.words for example in chosen])
+        batch = model.input.lexicon.batch([example.words for example in chosen], frozen=False)
         batches.append((batch, padded_labels(chosen, batch.mask.shape[1])))
     if batches:
         _fit(reader, batches, watch=watch)
+
+
+def _of_people(examples: Sequence[Example]) -> list[Example]:
+    """The pages that people labelled, and weak ones with a label that people did not give: it would never be said."""
+    known = {label for example in examples if not example.weak for label in example.labels}
+    return [example for example in examples if not example.weak or not known.issuperset(example.labels)]
+
+
+def _some(examples: Sequence[Example], *, tokens: int) -> Sequence[Example]:
+    """So many tokens of them, by chance: more would take memory and time, and tell little that is new."""
+    if sum(len(example.words) for example in examples) <= tokens:
+        return examples
+    drawn = random.Random(0).sample(examples, len(examples))
+    ends = accumulate(len(example.words) for example in drawn)
+    return drawn[: max(1, sum(1 for _ in takewhile(lambda end: end <= tokens, ends)))]
 
 
 def _fit(reader: Neighbours, batches: Sequence[tuple[InputBatch, Tensor]], *, watch: Watch) -> None:
@@ -99,7 +111,8 @@ def choose_share(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Seq
     if model.neighbours is None:
         return dict(weights)
     labels_N = np.concatenate([np.array(example.labels) for example in dev])
-    known_N = labels_N != IGNORED
+    known_N = np.flatnonzero(labels_N != IGNORED)
+    known_N = known_N[:: 1 + len(known_N) * model.neighbours.facts.shape[1] // _MOST]
     encoder_NC, reader_NC = (_logits(model, dict(weights) | {SHARE: torch.tensor(share)}, dev)[known_N] for share in (0.0, 1.0))
     losses = [
         # How sure both are together is the calibration's business.

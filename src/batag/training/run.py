@@ -38,6 +38,8 @@ from batag.training.start import begin_with
 
 METRICS, LAST, BEST = "metrics.jsonl", "last.safetensors", "best.safetensors"
 CURVES, BAD_BATCH = "curves.png", "bad-batch.json"
+_BEFORE = {"input": {"parts": 0}, "head": {"chain": False, "neighbours": 0}}
+"""What a run that began before these keys were there does: its recipe does not say it."""
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
 
 
@@ -96,7 +98,7 @@ class Run:
             if setting.partition("=")[0].strip() not in _MAY_CHANGE:
                 todo = f"With --resume only {', '.join(sorted(_MAY_CHANGE))} may change"
                 raise UsageError(f"--set {setting} would make it another run", todo=todo)
-        recipe = read_recipe(folder / RECIPE, settings=settings or [])
+        recipe = read_recipe(folder / RECIPE, settings=settings or [], base=_BEFORE)
         try:
             facts = json.loads((folder / DATA).read_bytes())
             if (command := facts.get("command", "train")) != cls.command:
@@ -189,6 +191,8 @@ class Run:
             self._tidy()
             self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
+            if self.learner.model.neighbours is not None and not self.learner.step:
+                self.save()  # what was fitted is not fitted again
             began, busy = time.monotonic() - self.fitting[0], time.process_time() - self.fitting[1]
             while True:
                 try:

@@ -11,6 +11,7 @@ import torch
 
 from batag.bundles.bundle import Bundle, find_bundle, read_description
 from batag.encoders.classifier import TokenClassifier
+from batag.encoders.neighbours import SHARE
 from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.errors import UsageError
 from batag.pages.cleaning import DEFAULT_RULES, parse_rules
@@ -43,7 +44,7 @@ def recipe_of(start: Path) -> dict[str, Any]:
         | ({"scheme": said.scheme.name} if said.scheme.classes else {}),
         "input": said.input.model_dump(exclude={"frozen_width"}) | {"pretrained": str(folder), "vectors": "", "backbone": ""},
         "encoder": said.encoder.model_dump(),
-        **({"head": said.head.model_dump()} if said.scheme.classes else {}),
+        **({"head": said.head.model_dump(exclude=None if said.head.neighbours else {"rows"})} if said.scheme.classes else {}),
         "training": {"window": said.window, "overlap": said.overlap},
     }
     return {table: recipe.get(table, {}) | own.get(table, {}) for table in recipe.keys() | own.keys()}
@@ -95,6 +96,6 @@ def begin_with(model: TokenClassifier, start: Bundle, *, vocabulary: Vocabulary,
             own[name][here] = value[there]
         elif name in _IN_COLUMNS:
             own[name][:, here] = value[:, there]
-        else:
+        elif name != SHARE:  # dev chooses it anew
             own[name].copy_(value)
     assert all(name in start.weights or name.startswith((_FROZEN, _CHAIN, _READER)) for name in own)
