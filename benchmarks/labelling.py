@@ -169,7 +169,7 @@ def forgetting(lab: Lab, out: Path | None, seeds: int) -> str:
             rows.setdefault(f"after, {system}", []).append((lab.scores(run, old["test"]), lab.scores(run, new["test"])))
             print(system, rows[f"after, {system}"][-1], flush=True)
     lines = [
-        f"taobao-words, then wikipedia-words, {_seeds(seeds)}: macro F1 / macro F2 (rich) over the classes of each corpus, test.\n",
+        f"taobao-words, then wikipedia-words, {_seeds(seeds)}: macro F1 / macro F2 (rich) over the classes of each, test.\n",
         "| | old corpus | new corpus |",
         "|---|---|---|",
     ]
