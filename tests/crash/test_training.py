@@ -77,6 +77,14 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, files: dict[str, Any])
     return outcome(folder)
 
 
+@pytest.fixture(scope="module")
+def encoder_alone(tmp_path_factory: pytest.TempPathFactory, files: dict[str, Any]) -> dict[str, Any]:
+    """The same without a second reader, beside which so young an encoder's epochs are all alike."""
+    folder = tmp_path_factory.mktemp("alone") / "run"
+    finished(new_run(folder, files, *SHORT, "head.neighbours=0"))
+    return outcome(folder)
+
+
 # kill -9
 
 
@@ -401,7 +409,7 @@ def test_a_device_too_small_for_a_second_checkpoint_says_so_and_keeps_the_first(
     mount("-o", "remount,size=4m", str(device))
     resumed(folder)
     finished(new_run(tmp_path / "run", files, *SHORT, "input.parts=0"))
-    assert 0 < kept < 12
+    assert 0 <= kept < 12
     assert differing(outcome(folder), outcome(tmp_path / "run")) == []
 
 
@@ -519,12 +527,12 @@ def test_an_interrupt_at_a_delicate_moment_leaves_what_can_be_gone_on_with(
     files: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    undisturbed: dict[str, Any],
+    encoder_alone: dict[str, Any],
     moment: Callable[[pytest.MonkeyPatch, Run, Callable[[], None]], None],
     times: int,
 ) -> None:
     folder = tmp_path / "run"
-    run = new_run(folder, files, *SHORT)
+    run = new_run(folder, files, *SHORT, "head.neighbours=0")
     prepare = run.prepare
     interrupted = []
 
@@ -538,7 +546,7 @@ def test_an_interrupt_at_a_delicate_moment_leaves_what_can_be_gone_on_with(
         prepare(**options)
         moment(here, run, interrupt)
 
-    assert undisturbed["best"]["epoch"] == 2, "at_the_best would not show anything"
+    assert encoder_alone["best"]["epoch"] == 2, "at_the_best would not show anything"
     with monkeypatch.context() as here:
         here.setattr(run, "prepare", prepared)
         ended = how_it_ends(lambda: train_watched(run, device="cpu"))
@@ -553,7 +561,7 @@ def test_an_interrupt_at_a_delicate_moment_leaves_what_can_be_gone_on_with(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     check_complete(folder)
     resumed(folder)
-    assert differing(outcome(folder), undisturbed) == []
+    assert differing(outcome(folder), encoder_alone) == []
 
 
 @pytest.mark.usefixtures("_no_picture", "_interruptible")
