@@ -337,11 +337,11 @@ def test_dev_is_scored_with_the_average(lesson: Lessons) -> None:
     for done in one.steps():
         told.append(done)
         if len(told) == 4:
-            # An average that says "none" of every token, whatever the weights say.
+            # An average that says "none" of every token, whatever the weights and the second reader say.
             with torch.no_grad():
                 for value in one.learner.average.values():
                     value.zero_()
-                one.learner.average["head.bias"][0] = 1.0
+                one.learner.average["head.bias"][0] = 1e3
     assert isinstance(told[-1], EpochDone)
     assert told[-1].scores.confusion[:, 1:].sum() == 0
 
