@@ -10,7 +10,7 @@ import numpy as np
 from torch import Tensor
 
 from batag.encoders.classifier import TokenClassifier
-from batag.encoders.prediction import Floats, in_batches, probabilities
+from batag.encoders.prediction import Floats
 from batag.evaluation.calibration import Calibration, calibrate
 from batag.evaluation.fscore import precision, recall
 from batag.evaluation.operating_point import NAMES, Dial, choose_dial, label_offsets, log_probabilities
@@ -20,7 +20,7 @@ from batag.labels.scheme import Scheme
 from batag.settings import settings
 from batag.training.data import Data
 from batag.training.examples import Example
-from batag.training.loop import other_weights
+from batag.training.loop import probabilities_with
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,7 @@ class DialOfDev:
 
 def measure_dial(model: TokenClassifier, weights: Mapping[str, Tensor], data: Data, *, betas: Sequence[float]) -> DialOfDev:
     """Choose on dev with these weights."""
-    device = next(model.parameters()).device
-    was_training = model.training
-    model.eval()
-    with other_weights(model, weights):
-        found = in_batches(lambda batch: probabilities(model, batch, device), [each.words for each in data.dev])
-    model.train(was_training)
+    found = probabilities_with(model, weights, data.dev)
     pages = {page: number for number, page in enumerate(dict.fromkeys(each.page for each in data.dev))}
     kept = [np.array(example.labels) >= 0 for example in data.dev]
     logits = np.concatenate([log_probabilities(values[known]) for values, known in zip(found, kept, strict=True)])

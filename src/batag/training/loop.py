@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from batag.encoders.batches import epoch_batches
 from batag.encoders.classifier import TokenClassifier
-from batag.encoders.prediction import predict_labels
+from batag.encoders.prediction import Floats, in_batches, predict_labels, probabilities
 from batag.evaluation.tokens import TokenScores
 from batag.labels.scheme import Scheme
 from batag.objectives.objective import IGNORED, Objective
@@ -209,6 +209,16 @@ def score(learner: Learner, dev: Sequence[Example], scheme: Scheme, *, device: t
         for example, labels in zip(dev, predict_labels(learner.model, [each.words for each in dev], device), strict=True):
             scores.add(example.labels, labels)
     return scores
+
+
+def probabilities_with(model: TokenClassifier, weights: Mapping[str, Tensor], examples: Sequence[Example]) -> list[Floats]:
+    """Probabilities of labels [L,C] for each example, of the model with these weights; it is left as it was."""
+    device, was_training = next(model.parameters()).device, model.training
+    model.eval()
+    with other_weights(model, weights):
+        found = in_batches(lambda batch: probabilities(model, batch, device), [each.words for each in examples])
+    model.train(was_training)
+    return found
 
 
 @contextmanager

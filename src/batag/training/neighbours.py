@@ -20,11 +20,11 @@ from batag.encoders.batches import by_length
 from batag.encoders.classifier import TokenClassifier
 from batag.encoders.lexicon import InputBatch
 from batag.encoders.neighbours import SHARE, Neighbours
-from batag.encoders.prediction import BATCH_TOKENS, in_batches, probabilities
+from batag.encoders.prediction import BATCH_TOKENS
 from batag.evaluation.operating_point import Floats, log_probabilities
 from batag.objectives.objective import IGNORED
 from batag.training.examples import Example
-from batag.training.loop import other_weights, padded_labels
+from batag.training.loop import padded_labels, probabilities_with
 
 _SHARES, _SCALES = np.linspace(0, 1, 21), np.linspace(0.4, 1.6, 13)
 ROUNDS, _HISTORY, _SQUARES = 90, 10, 1e-5
@@ -123,12 +123,7 @@ def choose_share(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Seq
 
 
 def _logits(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> Floats:
-    device = next(model.parameters()).device
-    was_training = model.training
-    model.eval()
-    with other_weights(model, weights):
-        found = in_batches(lambda batch: probabilities(model, batch, device), [example.words for example in dev])
-    model.train(was_training)
+    found = probabilities_with(model, weights, dev)
     return np.concatenate([log_probabilities(values) for values in found if len(values)])
 
 
