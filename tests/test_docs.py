@@ -59,6 +59,7 @@ def test_every_command_and_option_is_documented(batag) -> None:
         "curve",
         "evaluate",
         "show",
+        "export",
         "tag",
         "paper",
     ):

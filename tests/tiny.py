@@ -23,15 +23,17 @@ import torch
 
 from batag.bundles.bundle import read_bundle, write_bundle
 from batag.cli import main
+from batag.encoders.batches import Floats
 from batag.encoders.classifier import build_classifier
-from batag.encoders.prediction import Floats
 from batag.encoders.vocabulary import Vocabulary
+from batag.engines.export import export
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import DEFAULT_RULES
 from batag.pages.page import Page, Tag
 from batag.pages.sample import sample_pages
 from batag.segmentation.dictionary import Dictionary
 from batag.tagging.tagger import Prediction, Tagger
+from batag.training.examples import label_words, make_examples
 from batag.training.whole import train_run
 
 torch.set_num_threads(1)  # matrices are tiny and the machine is shared
@@ -65,6 +67,20 @@ def tiny_run(scheme: str = "flat") -> Path:
 def tiny_tagger(scheme: str = "flat") -> Tagger:
     """The tagger of that run."""
     return _loaded(scheme)
+
+
+@cache
+def tiny_exported(scheme: str = "flat") -> Path:
+    """The bundle of that run with every engine there is; nobody writes into it."""
+    folder = _workshop() / f"{scheme}-exported"
+    shutil.copytree(tiny_run(scheme) / "bundle", folder)
+    bundle = read_bundle(folder)
+    said = bundle.description
+    words = label_words(catalogue(10, split="dev"), bundle.segmentation)
+    examples = make_examples(words, bundle.scheme, window=said.window, overlap=said.overlap)
+    for kind, int8 in (("onnx", False), ("onnx", True), ("torch", True)):
+        assert not export(bundle, kind=kind, int8=int8, examples=examples, force=int8).refused
+    return folder
 
 
 @cache
@@ -123,7 +139,7 @@ def make_bundle(
     vocabulary = Vocabulary(words)
     labels = Scheme(scheme, tuple(classes)).labels
     input = {"kind": "rich", "buckets": 50, "shapes": 10}
-    encoder = {"name": "bat", "width": 8, "depth": 1, "heads": 2, "inner": 16}
+    encoder = changes.get("encoder", {"name": "bat", "width": 8, "depth": 1, "heads": 2, "inner": 16})
     torch.manual_seed(0)
     head = changes.get("head", {})
     weights = build_classifier(vocabulary, labels=len(labels), input=input, encoder=encoder, head=head).state_dict()

@@ -23,6 +23,8 @@ class Settings:
     remembered_problems: int = _limit(
         1_000, "problems kept in memory; past that they are only counted (a file named for them gets all)"
     )
+    part_pages: int = _limit(10_000, "pages of one part of a catalogue job")
+    part_bytes: int = _limit(33_554_432, "bytes of input after which a part ends even with fewer pages")
     shown_problems: int = _limit(10, "problems that a command prints")
     sniff_bytes: int = _limit(262_144, "how much of a file is looked at to tell its format, encoding and language")
     threads: int = _limit(1, "threads of the CPU that tag and evaluate use; with such small matrices more are seldom faster")

@@ -239,7 +239,6 @@ WRONG: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {
     "an output that is not written": (("p.jsonl", "--out", "t.xlsx"), 2, ("t.xlsx", "--to")),
     "an output compressed twice": (("p.jsonl", "--out", "t.parquet.gz"), 2, ("t.parquet.gz", ".parquet")),
     "an output in a folder that is not there": (("p.jsonl", "--out", "no/t.jsonl"), 1, ("no/t.jsonl", "cannot be written")),
-    "an output that is a folder": (("p.jsonl", "--out", "folder", "--to", "jsonl"), 1, ("folder", "is a folder")),
     "an unknown format to write": (("p.jsonl", "--out", "t", "--to", "jsnol"), 2, ("jsnol", "jsonl")),
     "an unknown format to read": (("p.jsonl", "--format", "jsnol"), 2, ("jsnol", "jsonl")),
     "a device that is not there": (("p.jsonl", "--device", "cuda"), 2, ("cuda", "--device cpu")),

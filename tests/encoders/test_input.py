@@ -17,9 +17,11 @@ from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 from torch import Tensor
 
 from batag.encoders import lexicon as lexicon_module
+from batag.encoders import spelling
 from batag.encoders.classifier import build_classifier
 from batag.encoders.input import INPUTS, RichInput, WordInput, build_input
-from batag.encoders.lexicon import Lexicon, shape
+from batag.encoders.lexicon import Lexicon
+from batag.encoders.spelling import shape
 from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.errors import UsageError
 
@@ -263,7 +265,7 @@ def test_forgetting_words_changes_no_result(kind: str, limit: int, monkeypatch: 
     for _ in range(40):
         pages = [chooser.choices(words, k=chooser.randint(1, 6)) for _ in range(3)]
         torch.testing.assert_close(vectors(input, *pages), vectors(made(kind), *pages))
-        most = max(most, len(input.lexicon._rows), len(input.lexicon._words) - 1)
+        most = max(most, len(input.lexicon._rows), len(input.lexicon._spelt) - 1)
     assert most <= limit + 18
 
 
@@ -384,10 +386,10 @@ def test_without_parts_of_speech_a_character_is_only_itself() -> None:
 
 def test_which_pages_are_of_characters() -> None:
     lexicon = build_input("rich", Vocabulary(WORDS), width=8, parts=50).lexicon
-    assert lexicon._keys(list("北京")) == [("北", "北京", "B"), ("京", "北京", "E")]
-    assert lexicon._keys([*"北京的天气很好", "<description>"])[0] == ("北", "北京", "B")
+    assert lexicon.speller.keys(list("北京")) == [("北", "北京", "B"), ("京", "北京", "E")]
+    assert lexicon.speller.keys([*"北京的天气很好", "<description>"])[0] == ("北", "北京", "B")
     for words in (["S", "M", "L"], ["2", "-", "1"], ["北京", "市"], ["北", "京", "天气", "很好"], []):
-        assert lexicon._keys(words) == words
+        assert lexicon.speller.keys(words) == words
 
 
 def test_a_word_that_could_not_be_looked_up_leaves_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -399,7 +401,7 @@ def test_a_word_that_could_not_be_looked_up_leaves_no_trace(monkeypatch: pytest.
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(lexicon_module, "parts_of_speech", fail)
+        patched.setattr(spelling, "parts_of_speech", fail)
         with pytest.raises(KeyboardInterrupt):
             lexicon.batch([["京都"]])
     input.lexicon = lexicon
@@ -416,7 +418,7 @@ def test_threads_see_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
         return shape(word)
 
     with monkeypatch.context() as patched, ThreadPoolExecutor(4) as pool:
-        patched.setattr(lexicon_module, "shape", slow_shape)
+        patched.setattr(spelling, "shape", slow_shape)
         list(pool.map(lambda page: lexicon.batch([page]), pages * 2))
     expected = vectors(input, *pages)
     input.lexicon = lexicon

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.encoders.test_chain import Floats, by_enumeration
 
 from batag.encoders.classifier import TokenClassifier, build_classifier
-from batag.encoders.neighbours import Neighbours, facts_of
+from batag.encoders.neighbours import Neighbours
+from batag.encoders.spelling import facts_of
 from batag.encoders.vocabulary import Vocabulary
 from batag.segmentation.speech import parts_of_speech
 
@@ -64,7 +65,7 @@ def test_characters_speak_for_the_word_that_they_lie_in() -> None:
     model = classifier()
     assert model.neighbours is not None
     found = model.neighbours(model.input.lexicon.batch(CHARACTERS)).exp().numpy()
-    keys = list(model.input.lexicon._keys(CHARACTERS[0]))
+    keys = list(model.input.lexicon.speller.keys(CHARACTERS[0]))
     assert any(isinstance(key, tuple) for key in keys)
     np.testing.assert_allclose(found[0], by_hand(model.neighbours, keys), atol=1e-12)
 

@@ -15,7 +15,7 @@ from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 
 import batag
 from batag import Page, Tag
-from batag.encoders import prediction as predictions
+from batag.encoders import batches
 from batag.encoders.sequence import page_words
 from batag.errors import InputError, UsageError
 from batag.pages.record import to_record
@@ -426,7 +426,7 @@ def test_the_size_of_batches_does_not_matter(
 ) -> None:
     expected = list(tagger.tag_many(pages))
     monkeypatch.setattr(tagging, "_BATCH", batch)
-    monkeypatch.setattr(predictions, "BATCH_TOKENS", tokens)
+    monkeypatch.setattr(batches, "BATCH_TOKENS", tokens)
     for tags, as_before in zip(tagger.tag_many(pages), expected, strict=True):
         agree(tags, as_before)
     for prediction, as_before in zip(tagger.predict(pages), expected, strict=True):

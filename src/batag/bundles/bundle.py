@@ -8,21 +8,14 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from pydantic import ValidationError
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
-from torch import Tensor
 
 from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, Description, FileName
-from batag.bundles.frozen import check_frozen, load_frozen
-from batag.encoders.classifier import TokenClassifier, build_classifier
-from batag.encoders.frozen import Frozen
-from batag.encoders.neighbours import SHARE
+from batag.bundles.weights import Floats, arrays_of, check_weights, empty_classifier, tensors_of
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
 from batag.labels.scheme import Scheme
@@ -30,12 +23,19 @@ from batag.pages.file import open_output, sync_folder
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmentation import Segmentation
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from batag.encoders.classifier import TokenClassifier
+    from batag.encoders.frozen import Frozen
+
 MODEL: FileName = "model.safetensors"
 VOCABULARY: FileName = "vocabulary.json"
 DICTIONARY: FileName = "dictionary.txt"
 _REQUIRED = (MODEL, VOCABULARY)
 _LONGEST_WORDS, _ROOM_FOR_NAMES = 1 << 30, 16 << 20
 _LONGEST_DESCRIPTION = 64 << 20
+_LONGEST_MODEL = 8 << 30
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,17 @@ class Bundle:
     description: Description
     vocabulary: Vocabulary
     dictionary: Dictionary | None
-    weights: Mapping[str, Tensor]
+    model_file: bytes
+
+    @cached_property
+    def weights(self) -> Mapping[str, Tensor]:
+        """The weights for torch."""
+        return tensors_of(self.model_file, self.folder / MODEL)
+
+    @cached_property
+    def arrays(self) -> Mapping[str, Floats]:
+        """The weights without torch."""
+        return arrays_of(self.model_file, self.folder / MODEL)
 
     @property
     def scheme(self) -> Scheme:
@@ -59,13 +69,13 @@ class Bundle:
 
     def frozen(self) -> Frozen | None:
         """Its word vectors or backbone."""
+        from batag.bundles.frozen import load_frozen
+
         return load_frozen(self.folder, self.description)
 
     def model(self) -> TokenClassifier:
         """The classifier with its weights, ready to predict."""
-        # No memory is taken before names and shapes are known to be those of the file.
-        with torch.device("meta"):
-            model = _classifier(self.description, self.vocabulary)
+        model = empty_classifier(self.description, self.vocabulary)
         model.load_state_dict(dict(self.weights), strict=True, assign=True)
         model.input.lexicon.frozen = self.frozen()
         return model.requires_grad_(False).eval()
@@ -82,6 +92,8 @@ def write_bundle(
 ) -> None:
     """Write a bundle beside its place and put it there whole; an older one of that name is replaced."""
     folder = folder.resolve()
+    from safetensors.torch import save as save_tensors
+
     making = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
@@ -122,8 +134,11 @@ def write_bundle(
         raise
 
 
-def read_bundle(folder: Path | str) -> Bundle:
-    """Read and check a bundle (or the bundle of a run): format, hashes, words, names and shapes of all weights."""
+def read_bundle(folder: Path | str, *, layers: bool = True) -> Bundle:
+    """Read and check a bundle (or the bundle of a run): format, hashes, words, names and shapes of all weights.
+
+    Without `layers` torch is not needed: who brings the encoder's layers (an exported graph) checks what else it uses.
+    """
     folder = find_bundle(Path(folder))
     description = read_description(folder)
     for name in _REQUIRED:
@@ -133,20 +148,27 @@ def read_bundle(folder: Path | str) -> Bundle:
     terms = None
     if DICTIONARY in description.files:
         terms = _checked(folder, description, DICTIONARY).decode(errors="replace").split("\n")
-    wanted = _wanted(description, vocabulary, folder)
-    # Before it is read: no more than what the description needs, and some room for the names.
-    limit = 4 * sum(value.numel() for value in wanted.values()) + _ROOM_FOR_NAMES
-    weights = _weights(_checked(folder, description, MODEL, limit=limit), folder / MODEL)
-    _check_weights(weights, wanted, folder / MODEL)
+    limit = _LONGEST_MODEL
+    wanted: Mapping[str, Tensor] = {}
+    if layers:
+        wanted = _wanted(description, vocabulary, folder)
+        # Before it is read: no more than what the description needs, and some room for the names.
+        limit = 4 * sum(value.numel() for value in wanted.values()) + _ROOM_FOR_NAMES
+    data = _checked(folder, description, MODEL, limit=limit)
     dictionary = None if terms is None else Dictionary(terms)
-    bundle = Bundle(folder, description, vocabulary, dictionary, weights)
+    bundle = Bundle(folder, description, vocabulary, dictionary, data)
+    if layers:
+        check_weights(bundle.weights, wanted, folder / MODEL)
     try:
         _ = bundle.segmentation
     except BatagError as error:
         raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or AGAIN) from error
     for name in description.files.keys() - {MODEL, VOCABULARY, DICTIONARY}:
         _check_file(folder, description, name)
-    check_frozen(folder, description)
+    if layers:
+        from batag.bundles.frozen import check_frozen
+
+        check_frozen(folder, description)
     return bundle
 
 
@@ -247,44 +269,9 @@ def _vocabulary(data: bytes, path: Path) -> Vocabulary:
     return Vocabulary(words)
 
 
-def _weights(data: bytes, path: Path) -> dict[str, Tensor]:
-    try:
-        return load_tensors(data)
-    except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError, OverflowError) as error:
-        raise InputError(f"is not a safetensors file ({error})", where=str(path), todo=AGAIN) from error
-
-
 def _wanted(description: Description, vocabulary: Vocabulary, folder: Path) -> dict[str, Tensor]:
     """Names and shapes of the weights that the description needs, without their memory."""
     try:
-        with torch.device("meta"):
-            return dict(_classifier(description, vocabulary).state_dict())
+        return dict(empty_classifier(description, vocabulary).state_dict())
     except BatagError as error:
         raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or AGAIN) from error
-
-
-def _check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], path: Path) -> None:
-    """Names, shapes and types of all weights are those of the encoder and vocabulary described."""
-    missing, spare = sorted(wanted.keys() - weights.keys()), sorted(weights.keys() - wanted.keys())
-    if missing or spare:
-        what = f"lacks {missing[0]}" if missing else f"has the unknown {spare[0]}"
-        raise InputError(f"does not fit bundle.json: it {what}", where=str(path), todo=AGAIN)
-    for name, value in weights.items():
-        if value.shape != wanted[name].shape or value.dtype != torch.float32:
-            shape = "x".join(map(str, wanted[name].shape))
-            what = f"{name} is {'x'.join(map(str, value.shape))} {value.dtype}, not {shape} float32"
-            raise InputError(f"does not fit bundle.json: {what}", where=str(path), todo=AGAIN)
-        if not torch.isfinite(value).all():
-            raise InputError(f"holds numbers that are not finite in {name}", where=str(path), todo=AGAIN)
-        if name == SHARE and not 0 <= value.item() <= 1:
-            raise InputError(f"{name} is {value.item():g}, not from 0 to 1", where=str(path), todo=AGAIN)
-
-
-def _classifier(description: Description, vocabulary: Vocabulary) -> TokenClassifier:
-    return build_classifier(
-        vocabulary,
-        labels=len(description.labels),
-        input=description.input.model_dump(),
-        encoder=description.encoder.model_dump(),
-        head=description.head.model_dump(),
-    )

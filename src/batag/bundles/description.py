@@ -128,6 +128,16 @@ class CalibrationOf(_Part):
         return self
 
 
+class EngineOf(_Part):
+    """An engine that was exported and checked: its rate on that machine, how far its answers were from float32 torch, and for
+    int8 in torch the range of what goes into each product."""
+
+    tokens_a_second: Annotated[float, Field(ge=0)] = 0.0
+    largest_difference: Annotated[float, Field(ge=0)] = 0.0
+    checked: dict[str, Any] = {}
+    ranges: dict[Name, tuple[float, float]] = {}
+
+
 class FileOf(_Part):
     """What a file must be."""
 
@@ -157,6 +167,7 @@ class Description(_Part):
     trained_on: dict[str, Any] = {}
     recipe: dict[str, Any] = {}
     frozen: Literal["", "vectors", "backbone"] = ""
+    engines: dict[Name, EngineOf] = {}
     files: dict[FileName, FileOf]
 
     @model_validator(mode="after")

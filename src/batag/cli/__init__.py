@@ -6,11 +6,11 @@ import functools
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from batag.cli import convert, curve, demo, evaluate, inspect, paper, pretrain, sample, segment, show, split, tag, train, weak
 from batag.errors import BatagError
 
 
@@ -36,8 +36,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, sample, inspect, split, convert, segment, weak, pretrain, train, curve, evaluate, show, tag, paper):
-    app.command()(_until_nobody_reads(getattr(module, module.__name__.rpartition(".")[2])))
+COMMANDS = (
+    *("demo", "sample", "inspect", "split", "convert", "segment", "weak", "pretrain", "train", "distil", "curve"),
+    *("evaluate", "show", "export", "tag", "paper"),
+)
+for command in COMMANDS:
+    app.command()(_until_nobody_reads(getattr(import_module(f"batag.cli.{command}"), command)))
 
 
 def _version(asked: bool) -> None:

@@ -27,6 +27,7 @@ def evaluate(
         Path | None, typer.Option("--dial", help="Draw scores over richness, and how reliable scores are: .png or .svg.")
     ] = None,
     richness: options.Richness = None,
+    engine: options.Engine = "auto",
     device: options.Device = "auto",
     format: options.Format = None,
     columns: options.Columns = None,
@@ -54,7 +55,7 @@ def evaluate(
     for picture in (chart, dial):
         if picture is not None:
             check_picture(picture)
-    tagger = load_tagger(bundle, device=device)
+    tagger = load_tagger(bundle, engine=engine, device=device)
     tagger.offsets(richness)
     if dial is not None and tagger.dial is None:
         raise UsageError("this bundle has no operating points to draw", todo="Leave --dial out, or train again")

@@ -30,6 +30,13 @@ Richness = Annotated[
     str | None, typer.Option("--richness", help="clean, balanced (the default), rich, or a number from 0 (clean) to 1 (rich).")
 ]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        help="auto (the fastest of the bundle that works here), soonest (without torch), or torch, torch-int8, onnx...",
+    ),
+]
 Segmentation = Annotated[
     str, typer.Option("--segmentation", help="auto (by language), english, chinese, japanese, characters or given.")
 ]

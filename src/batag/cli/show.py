@@ -22,7 +22,6 @@ def show(
     from batag.bundles.description import DESCRIPTION
     from batag.cli.tables import percent, show_points, show_scores
     from batag.cli.terminal import console, print_json, visible
-    from batag.engines import ENGINES
     from batag.errors import InputError
 
     read = read_bundle(bundle)
@@ -31,7 +30,7 @@ def show(
     size = sum(file.bytes for file in said.files.values())
     share = {"neighbours_share": _share(read)} if said.head.neighbours else {}
     if as_json:
-        print_json(said.model_dump() | {"parameters": parameters, "bytes": size, "engines": list(ENGINES)} | share)
+        print_json(said.model_dump() | {"parameters": parameters, "bytes": size, "engines": _engines(read)} | share)
         return
     out = console()
     try:
@@ -51,8 +50,6 @@ def show(
 
 def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
     """What there is to say, a line each."""
-    from batag.engines import ENGINES
-
     said = read.description
     trained, encoder = said.trained_on, said.encoder
     spoken = "parts of speech" if said.input.kind == "rich" and said.input.parts else ""
@@ -71,8 +68,13 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
         "dial": ", ".join(f"{point.richness:g} best for F{point.beta:g}" for point in said.operating_points.points) or "none",
         "calibration": said.calibration.method,
         "size": f"{parameters:,} parameters, {size / 1e6:.1f} MB in {len(said.files)} files",
-        "engines": ", ".join(ENGINES),
+        "engines": ", ".join(_engines(read)),
     }
+
+
+def _engines(read: Bundle) -> list[str]:
+    """What it can be run with: torch always, others if they were exported."""
+    return list(dict.fromkeys(("torch", *read.description.engines)))
 
 
 def _head(read: Bundle) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,17 +22,32 @@ def tag(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
     pages: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT_OR_FILE]...", help="Texts or files of pages; none: lines of standard input."),
+        typer.Argument(metavar="[TEXT_OR_FILE]...", help="Texts, files or folders of pages; none: lines of standard input."),
     ] = None,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", help="File to write: .jsonl, .csv, .parquet, ... .gz, .zst.")
+        str | None,
+        typer.Option("--out", "-o", help="A folder (tagged/) for parts, or one file: .parquet, .jsonl, .csv, ... .gz, .zst."),
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", help="Format to write, if the file's name does not tell.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", help="Format to write, if the name does not tell: parquet, jsonl, jsonl.gz, csv, ...")
+    ] = None,
+    richness: options.Richness = None,
+    labels: Annotated[str | None, typer.Option("--labels", help="Only tags of these labels, with commas.")] = None,
+    min_score: Annotated[float, typer.Option("--min-score", help="Only tags with at least this score.", min=0, max=1)] = 0.0,
     distinct: Annotated[bool, typer.Option("--distinct", help="One tag a text and label, not every occurrence.")] = False,
     stop_words: Annotated[
         Path | None, typer.Option("--stop-words", help="Words that are no tag by themselves, one a line, besides ours.")
     ] = None,
-    richness: options.Richness = None,
+    workers: Annotated[
+        int, typer.Option("--workers", help="Processes, one thread each; 0: as many as there are CPUs.", min=0)
+    ] = 0,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Tag on a cluster: ray (one on this machine), or ray://HOST:10001.")
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Begin anew instead of going on with a job that was left.")
+    ] = False,
+    engine: options.Engine = "auto",
     device: options.Device = "auto",
     format: options.Format = None,
     columns: options.Columns = None,
@@ -42,54 +57,118 @@ def tag(
     problems: options.ProblemFile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Tag pages: to a file, highlighted in the terminal, or as JSON lines in a pipe (and with --json)."""
+    """Tag pages: a catalogue to a folder or file (left at any moment, the same command goes on), texts in the terminal, or
+    JSON lines in a pipe (and with --json)."""
+    from batag.catalogue.inputs import is_input
+    from batag.cli import cataloguing
+    from batag.cli.terminal import collected_problems
+
+    said_of_input = options.of_input(format, columns, language, encoding)
+    asked: dict[str, Any] = {
+        "richness": richness,
+        "labels": tuple(each.strip() for each in labels.split(",")) if labels else (),
+        "min_score": min_score,
+        "distinct": distinct,
+    }
+    shape = cataloguing.shape_of(out, to) if out is not None and out != "-" else None
+    if shape is not None and shape.is_job and pages and all(map(is_input, pages)) and device in ("auto", "cpu"):
+        cataloguing.run(
+            bundle,
+            pages,
+            shape,
+            asked=asked,
+            reading=said_of_input,
+            engine=engine,
+            workers=workers,
+            cluster=cluster,
+            restart=restart,
+            strict=strict,
+            stop_words=stop_words,
+            problems=problems,
+            as_json=as_json,
+        )
+        return
+    with collected_problems(strict=strict, path=problems) as found:
+        _stream(
+            bundle,
+            pages or [],
+            out,
+            to,
+            asked,
+            said_of_input,
+            found,
+            stop_words=stop_words,
+            engine=engine,
+            device=device,
+            as_json=as_json,
+        )
+
+
+def _stream(
+    bundle: Path,
+    pages: list[str],
+    out: str | None,
+    to: str | None,
+    asked: dict[str, Any],
+    reading: dict[str, Any],
+    found: Problems,
+    *,
+    stop_words: Path | None,
+    engine: str,
+    device: str,
+    as_json: bool,
+) -> None:
+    """Page after page: to the terminal, a pipe, or a file of a format that a job does not write."""
     import sys
     import time
     from collections import Counter
     from dataclasses import replace
 
+    from batag.catalogue.tagged import Options, chosen
+    from batag.cli.cataloguing import check_labels
     from batag.cli.inputs import text_or_pages
     from batag.cli.loading import load_tagger
     from batag.cli.saving import save
-    from batag.cli.terminal import collected_problems, console
+    from batag.cli.terminal import console
     from batag.pages.formats import format_to_write
     from batag.pages.record import dump, to_record
-    from batag.tagging.tagger import distinct as distinct_tags
 
     written = format_to_write(out, to) if out is not None else "jsonl"
-    tagger = load_tagger(bundle, device=device, stop_words=() if stop_words is None else (stop_words,))
-    tagger.offsets(richness)
-    said_of_input = options.of_input(format, columns, language, encoding)
+    # A few texts are tagged sooner than torch is loaded.
+    few = engine == "auto" and not any(Path(each).exists() for each in pages if len(each) < 4096 and "\0" not in each)
+    wanted = "soonest" if few and pages else engine
+    tagger = load_tagger(bundle, engine=wanted, device=device, stop_words=() if stop_words is None else (stop_words,))
+    tagger.offsets(asked["richness"])
+    choice = Options(**asked)
+    check_labels(choice.labels, tagger.labels)
     counts: Counter[str] = Counter()
     began = time.monotonic()
 
-    def tagged(found: Problems) -> Iterator[Page]:
-        given = text_or_pages(pages or [], field="title", doing="tagging", problems=found, **said_of_input)
+    def tagged() -> Iterator[Page]:
+        given = text_or_pages(pages, field="title", doing="tagging", problems=found, **reading)
         for prediction in tagger.predict(given):
-            tags = tagger.tags_of(prediction, richness)
-            kept = distinct_tags(tags) if distinct else tags
+            kept = chosen(tagger.tags_of(prediction, choice.richness), choice)
             counts.update(each.label for each in kept)
             counts[""] += 1
             page = prediction.page
             yield replace(page, tags=tuple(kept), labelled=True, extra={**page.extra, "error": None})
 
-    with collected_problems(strict=strict, path=problems) as found:
-        if out is not None and out != "-":
-            source = ", ".join(pages or ["standard input"])
-            save(tagged(found), out, source=source, format=written, segmentation=tagger.segmentation)
-            number, seconds = counts.pop(""), time.monotonic() - began
-            classes = ", ".join(f"{count:,} {name}" for name, count in counts.most_common()) or "no tag"
-            rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} a second"
-            console(error=True).print(f"{number:,} pages tagged in {out} ({rate}): {classes}", markup=False)
-            return
-        terminal = console()
-        for page in tagged(found):
-            if terminal.is_terminal and not as_json and out is None:
-                for line in highlighted(page, tagger.labels):
-                    terminal.print(line)
-            else:
-                sys.stdout.buffer.write(dump(to_record(page)) + b"\n")
-        sys.stdout.buffer.flush()
+    if out is not None and out != "-":
+        source = ", ".join(pages or ["standard input"])
+        save(tagged(), out, source=source, format=written, segmentation=tagger.segmentation)
+        number, seconds = counts.pop(""), time.monotonic() - began
+        classes = ", ".join(f"{count:,} {name}" for name, count in counts.most_common()) or "no tag"
+        rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} a second"
+        console(error=True).print(f"{number:,} pages tagged in {out} ({rate}): {classes}", markup=False)
+        return
+    terminal = console()
+    for page in tagged():
+        if terminal.is_terminal and not as_json and out is None:
+            for line in highlighted(page, tagger.labels):
+                terminal.print(line)
+        else:
+            sys.stdout.buffer.write(dump(to_record(page)) + b"\n")
+    sys.stdout.buffer.flush()
 
 
 STYLES = ("black on bright_green", "black on bright_cyan", "black on bright_yellow", "black on bright_magenta", "white on blue")

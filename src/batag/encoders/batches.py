@@ -1,11 +1,18 @@
-"""Examples in batches of like length, in an order that the seed and the epoch fix."""
+"""Sequences in batches of like length: for training in an order that seed and epoch fix, for prediction without waste."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+BATCH_TOKENS = 4096
 _POOL = 50
+_WASTE = 0.08
+_FEWEST_TOKENS = 512
 
 
 def epoch_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) -> list[list[int]]:
@@ -23,14 +30,27 @@ def epoch_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) 
 
 
 def by_length(lengths: Sequence[int], *, tokens: int) -> list[list[int]]:
-    """Every example that is not empty once, shortest first, as many together as fill so many (padded) tokens."""
+    """Every example that is not empty once, shortest first, as many together as fill so many (padded) tokens; a batch that is
+    worth its call ends before more than a twelfth of it would be padding."""
     batches: list[list[int]] = []
-    longest = 0
+    real = 0
     numbers = [number for number, length in enumerate(lengths) if length]
     for number in sorted(numbers, key=lambda number: lengths[number]):
-        longest = max(longest, lengths[number])
-        if not batches or (len(batches[-1]) + 1) * longest > tokens:
+        length = lengths[number]
+        padded = (len(batches[-1]) + 1) * length if batches else 0
+        wasteful = real >= _FEWEST_TOKENS and real + length < (1 - _WASTE) * padded
+        if not batches or padded > tokens or wasteful:
             batches.append([])
-            longest = lengths[number]
+            real = 0
         batches[-1].append(number)
+        real += length
     return batches
+
+
+def in_batches(predict: Callable[[list[Sequence[str]]], Floats], sequences: Sequence[Sequence[str]]) -> list[Floats]:
+    """What `predict` says of each sequence [L,C], called with batches of like length [B,L,C]."""
+    results: list[Floats] = [np.zeros((0, 0), dtype=np.float32)] * len(sequences)
+    for batch in by_length(list(map(len, sequences)), tokens=BATCH_TOKENS):
+        for number, values in zip(batch, predict([sequences[number] for number in batch]), strict=True):
+            results[number] = values[: len(sequences[number])]
+    return results

@@ -35,7 +35,7 @@ class TokenClassifier(nn.Module):
         self.chain = Chain(labels) if chain else None
         self.neighbours = Neighbours(labels, side=neighbours, rows=rows) if neighbours else None
         if self.neighbours is not None:
-            input.lexicon.tell_neighbours(self.neighbours.rows_of, places=self.neighbours.places)
+            input.lexicon.tell_neighbours(side=neighbours, rows=rows)
 
     def forward(self, batch: InputBatch) -> Tensor:
         logits: Tensor = self.head(self.encoder(self.input(batch), batch.mask))

@@ -6,22 +6,15 @@ Shapes: B pages, L tokens, C labels, U distinct words of a batch, K places from 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from zlib import crc32
-
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.encoders.chain import Chain
-from batag.encoders.lexicon import InputBatch, Key, shape
+from batag.encoders.lexicon import InputBatch
 
 SHARE = "neighbours.share"
 """Its name among the weights of a classifier."""
-_AFFIX = 3
-_LONGEST = 64
 
 
 class Neighbours(nn.Module):
@@ -53,26 +46,3 @@ class Neighbours(nn.Module):
     def joined(self, logits_BLC: Tensor, batch: InputBatch) -> Tensor:
         """Log probabilities of both readers, each with its share; they are normalised by whoever reads them."""
         return torch.lerp(torch.log_softmax(logits_BLC, dim=-1), self(batch), self.share)
-
-    def rows_of(self, key: Key, parts: Sequence[str]) -> list[NDArray[np.int64]]:
-        """The rows of what a word with these parts of speech speaks for, for each of the places that it may be seen at."""
-        own, near, far = facts_of(key, parts)
-        steps = range(-self.side, self.side + 1)
-        seen = {step: own if step == 0 else near if abs(step) == 1 else far for step in steps}
-        return [
-            np.array([crc32(f"{step}:{fact}".encode(errors="replace")) % self.rows for fact in facts])
-            for step, facts in seen.items()
-        ]
-
-
-def facts_of(key: Key, parts: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """What is known of a word that is to be labelled, of one next to it, and of one further off."""
-    word, around, place = (key, key, "") if isinstance(key, str) else key
-    around = around[:_LONGEST].lower()
-    far = [f"w={word[:_LONGEST]}", f"shape={shape(word)}"]
-    near = far + [f"part={part}{place}" for part in parts]
-    sizes = range(1, _AFFIX + 1)
-    ends = [end for size in sizes if size <= len(word) for end in (f"first={word[:size]}", f"last={word[-size:]}")]
-    grams = [f"gram={around[at : at + size]}" for size in sizes for at in range(len(around) - size + 1)]
-    inside = [f"in={around}{place}"] if place else []
-    return [*near, "any", *ends, *grams, *inside], near, far

@@ -1,27 +1,15 @@
-"""Probabilities of labels for many sequences of words: like lengths together, results in the order asked."""
+"""Probabilities of labels by the classifier itself, as training asks for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from batag.encoders.batches import by_length
+from batag.encoders.batches import Floats, in_batches
 from batag.encoders.classifier import TokenClassifier
-
-Floats = NDArray[np.float32]
-BATCH_TOKENS = 4096
-
-
-def in_batches(predict: Callable[[list[Sequence[str]]], Floats], sequences: Sequence[Sequence[str]]) -> list[Floats]:
-    """What `predict` says of each sequence [L,C], called with batches of like length [B,L,C]."""
-    results: list[Floats] = [np.zeros((0, 0), dtype=np.float32)] * len(sequences)
-    for batch in by_length(list(map(len, sequences)), tokens=BATCH_TOKENS):
-        for number, values in zip(batch, predict([sequences[number] for number in batch]), strict=True):
-            results[number] = values[: len(sequences[number])]
-    return results
 
 
 def predict_labels(model: TokenClassifier, sequences: Sequence[Sequence[str]], device: torch.device) -> list[NDArray[np.int64]]:

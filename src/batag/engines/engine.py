@@ -1,11 +1,21 @@
-"""The contract of all engines."""
+"""The contract of all engines, and what they share: only the encoder's layers differ.
+
+Shapes: B pages, L tokens, D width, C labels.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
-from batag.encoders.prediction import Floats
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.bundles.bundle import Bundle
+from batag.encoders.batches import Floats, in_batches
+from batag.engines.answer import Answer
+from batag.engines.word_table import WordTable
 
 
 class Engine(Protocol):
@@ -14,3 +24,25 @@ class Engine(Protocol):
     name: str
 
     def probabilities(self, sequences: Sequence[Sequence[str]]) -> list[Floats]: ...
+
+
+class LayerEngine(ABC):
+    """Words are looked up and answers made of logits in NumPy; `logits` is what one kind of engine does."""
+
+    name: str
+
+    def __init__(self, bundle: Bundle) -> None:
+        self.table = WordTable(bundle.description, bundle.vocabulary, bundle.arrays)
+        self.answer = Answer(bundle.description, bundle.arrays)
+
+    def probabilities(self, sequences: Sequence[Sequence[str]]) -> list[Floats]:
+        return in_batches(self.batch, sequences)
+
+    def batch(self, pages: Sequence[Sequence[str]]) -> Floats:
+        """Probabilities [B,L,C] of pages of like length."""
+        vectors, mask, scores = self.table.look_up(pages)
+        return self.answer(self.logits(vectors, mask), scores, mask)
+
+    @abstractmethod
+    def logits(self, vectors_BLD: Floats, mask_BL: NDArray[np.bool_]) -> Floats:
+        """The encoder's layers and its last one: [B,L,C]."""

@@ -1,27 +1,53 @@
-"""PyTorch as it is: the reference that other engines are compared with."""
+"""PyTorch as it is, the reference that other engines are compared with; and with its products in int8."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
 
 from batag.bundles.bundle import Bundle
+from batag.encoders.batches import Floats
 from batag.encoders.device import choose_device
-from batag.encoders.prediction import Floats, in_batches, probabilities
-from batag.engines.engine import Engine
+from batag.encoders.prediction import probabilities
+from batag.engines.engine import Engine, LayerEngine
+from batag.engines.int8 import in_int8
+from batag.errors import UsageError
 
 
-class TorchEngine:
-    """The classifier of a bundle in float32."""
+class TorchEngine(LayerEngine):
+    """The classifier of a bundle in float32, or with the ranges of its layers' inputs, in int8."""
 
-    name = "torch"
-
-    def __init__(self, bundle: Bundle, *, device: str = "auto") -> None:
-        self.device = choose_device(device)
+    def __init__(
+        self, bundle: Bundle, *, device: str = "auto", ranges: Mapping[str, tuple[float, float]] | None = None
+    ) -> None:
+        super().__init__(bundle)
+        self.name = "torch" if ranges is None else "torch-int8"
+        self.device = choose_device("cpu" if ranges is not None and device == "auto" else device)
+        if ranges is not None and self.device.type != "cpu":
+            raise UsageError("int8 runs on the CPU only", todo="Use --device cpu, or --engine torch")
         self.model = bundle.model().to(self.device)
+        self.layers = nn.ModuleDict({"encoder": self.model.encoder, "head": self.model.head})
+        if ranges is not None:
+            in_int8(self.layers, ranges)
 
-    def probabilities(self, sequences: Sequence[Sequence[str]]) -> list[Floats]:
-        return in_batches(lambda batch: probabilities(self.model, batch, self.device), sequences)
+    def batch(self, pages: Sequence[Sequence[str]]) -> Floats:
+        # A frozen input (a backbone) reads the page as a whole, so that there is no row a word.
+        if self.model.input.frozen is not None:
+            return probabilities(self.model, pages, self.device)
+        return super().batch(pages)
+
+    @torch.inference_mode()
+    def logits(self, vectors_BLD: Floats, mask_BL: NDArray[np.bool_]) -> Floats:
+        vectors, mask = (torch.from_numpy(each).to(self.device) for each in (vectors_BLD, mask_BL))
+        found: Floats = self.layers["head"](self.layers["encoder"](vectors, mask)).cpu().numpy()
+        return found
 
 
-def build(bundle: Bundle, *, device: str) -> Engine:
-    return TorchEngine(bundle, device=device)
+def build(bundle: Bundle, *, device: str, int8: bool) -> Engine:
+    if not int8:
+        return TorchEngine(bundle, device=device)
+    return TorchEngine(bundle, device=device, ranges=bundle.description.engines["torch-int8"].ranges)

@@ -11,6 +11,9 @@ from batag.pages.page import Offsets, Page, Tag
 from batag.pages.stopwords import StopWords
 from batag.segmentation.segmentation import TokenizedField, parted
 
+Piece = tuple[int, int, str, str, range]
+"""Start, end, label and normal form of a tag, and the tokens that it was cut from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Misaligned:
@@ -81,14 +84,15 @@ def cut_tags(
 ) -> Iterator[Tag]:
     """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character join,
     and a stop word is no tag by itself."""
-    return (tag for tag, _ in cut_tags_of_tokens(page, field, spans, stop_words=stop_words))
-
-
-def cut_tags_of_tokens(
-    page: Page, field: TokenizedField, spans: Iterable[TokenSpan], *, stop_words: StopWords | None = None
-) -> Iterator[tuple[Tag, range]]:
-    """The same, each tag with the tokens that it was cut from."""
     text = page[field.name]
+    for start, end, label, normal, _ in cut_pieces(text, field, spans, stop_words=stop_words):
+        yield Tag(field.name, start, end, label, text[start:end], normal=normal)
+
+
+def cut_pieces(
+    text: str, field: TokenizedField, spans: Iterable[TokenSpan], *, stop_words: StopWords | None = None
+) -> Iterator[Piece]:
+    """The same before they are tags."""
     origins = field.origins
     done = 0
     for first, last, label in spans:
@@ -102,10 +106,9 @@ def cut_tags_of_tokens(
                 if start < done:
                     start, end = _trimmed(text, done, end)
                 if start < end:
-                    tag = Tag(field.name, start, end, label, text[start:end], normal=_normal(field, start, end))
-                    forms = {tag.text, tag.normal or tag.text}
-                    if stop_words is None or not any(map(stop_words.stands_alone, forms)):
-                        yield tag, range(piece, token + 1)
+                    own, normal = text[start:end], _normal(field, start, end)
+                    if stop_words is None or not any(map(stop_words.stands_alone, {own, normal or own})):
+                        yield start, end, label, normal, range(piece, token + 1)
                     done = end
                 piece = token + 1
 

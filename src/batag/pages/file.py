@@ -29,11 +29,23 @@ def open_file(path: Path | str) -> BinaryIO:
     """A file as it lies on the disk, or standard input for `-`."""
     if str(path) == "-":
         return sys.stdin.buffer
+    if "://" in str(path)[:20]:
+        return _remote(str(path))
     try:
         return open(path, "rb", buffering=1 << 16)
     except OSError as error:
         what = f"cannot be opened ({error.strerror})"
         raise InputError(what, where=str(path), todo="Check the name and the rights") from error
+
+
+def _remote(address: str) -> BinaryIO:
+    """A file of a store that fsspec knows."""
+    import fsspec
+
+    try:
+        return cast(BinaryIO, io.BufferedReader(fsspec.open(address, "rb").open(), 1 << 18))
+    except (OSError, ImportError, ValueError) as error:
+        raise InputError(f"cannot be opened ({error})", where=address, todo="Check the address and the rights") from error
 
 
 def decompressed(raw: BinaryIO) -> BinaryIO:

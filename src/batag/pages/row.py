@@ -39,12 +39,17 @@ def unescape(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
+def unescaped(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """The cells as they were before `escape`, if the row is of our own making (a JSON `tags` or `more`)."""
+    if _loads(cells.get("tags"), b"[") is None and _loads(cells.get("more"), b"{") is None:
+        return dict(cells)
+    return {key: unescape(value) if isinstance(value, str) else value for key, value in cells.items()}
+
+
 def from_cells(cells: Mapping[str, Any], *, escaped: bool = True) -> dict[str, Any]:
     """The record of a row. Only rows of our own making (a JSON `tags` or `more`) are unescaped: others stay as they are."""
-    record = dict(cells)
-    tags, more = _loads(record.get("tags"), b"["), _loads(record.get("more"), b"{")
-    if escaped and (isinstance(tags, list) or isinstance(more, dict)):
-        record = {key: unescape(value) if isinstance(value, str) else value for key, value in record.items()}
+    tags, more = _loads(cells.get("tags"), b"["), _loads(cells.get("more"), b"{")
+    record = unescaped(cells) if escaped else dict(cells)
     if isinstance(tags, list):
         record["tags"] = tags
     if isinstance(more, dict):

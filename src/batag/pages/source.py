@@ -48,7 +48,7 @@ class Source:
 
     def share_read(self) -> float | None:
         """How much of the file was read so far (0 to 1), if that can be told."""
-        if self.name == "-" or self.raw.closed or not (size := os.fstat(self.raw.fileno()).st_size):
+        if self.name == "-" or "://" in self.name[:20] or self.raw.closed or not (size := os.fstat(self.raw.fileno()).st_size):
             return None
         return min(self.raw.tell() / size, 1.0)
 

@@ -23,6 +23,15 @@ _OF_LANGUAGE = {"zh-Hant": "chinese", "zh-Hans": "chinese", "ja": "japanese", "e
 
 
 @dataclass(slots=True)
+class TokenizedPage:
+    """A page's fields in tokens, in order, and its language."""
+
+    page: Page
+    fields: list[TokenizedField]
+    language: str
+
+
+@dataclass(slots=True)
 class TokenizedField:
     """One field of a page in tokens: offsets into `cleaned.text`."""
 
@@ -39,6 +48,8 @@ class TokenizedField:
     @property
     def origins(self) -> list[Offsets]:
         """Each token's place in the original text."""
+        if not self.cleaned.steps:
+            return self.tokens
         return [self.cleaned.to_original(start, end) for start, end in self.tokens]
 
 
@@ -58,32 +69,34 @@ class Segmentation:
 
     def __call__(self, page: Page) -> list[TokenizedField]:
         """The page's fields, in order; a page that brings its own tokens keeps them unless a segmenter was named."""
-        return self._batch([page])[0]
+        return self.tokenize([page])[0].fields
 
     def many(self, pages: Iterable[Page]) -> Iterator[tuple[Page, list[TokenizedField]]]:
         """Each page with its fields, the same as one by one but faster."""
         iterator = iter(pages)
         while batch := list(islice(iterator, _BATCH)):
-            yield from zip(batch, self._batch(batch), strict=True)
+            yield from ((each.page, each.fields) for each in self.tokenize(batch))
 
-    def _batch(self, pages: list[Page]) -> list[list[TokenizedField]]:
-        results: list[list[TokenizedField]] = []
+    def tokenize(self, pages: Iterable[Page]) -> list[TokenizedPage]:
+        """All pages at once."""
+        results: list[TokenizedPage] = []
         waiting: dict[str, list[TokenizedField]] = {}
         for page in pages:
             given = page.tokens if self.name in ("auto", "given") else None
             fields = []
+            language = language_of(page)
             queue: list[TokenizedField] | None = None
             for name, text in page.fields.items():
                 if given is not None and name in given:
                     fields.append(self._given(name, text, given[name]))
                     continue
                 if queue is None:
-                    named = self.name if self.name in self._segmenters else _OF_LANGUAGE[language_of(page)]
+                    named = self.name if self.name in self._segmenters else _OF_LANGUAGE[language]
                     queue = waiting.setdefault(named, [])
                 field = TokenizedField(name, self.cleaner(text), [])
                 fields.append(field)
                 queue.append(field)
-            results.append(fields)
+            results.append(TokenizedPage(page, fields, language))
         for name, queue in waiting.items():
             texts = [field.cleaned.text for field in queue]
             for field, tokens in zip(queue, self._segmenter(name).segment_many(texts), strict=True):

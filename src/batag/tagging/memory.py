@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from batag.encoders.prediction import Floats
+from batag.encoders.batches import Floats
 
 
 class WordMemory:

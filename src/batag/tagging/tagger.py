@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,22 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle, read_bundle
-from batag.encoders.prediction import Floats
+from batag.encoders.batches import Floats
 from batag.encoders.sequence import page_words, windows
-from batag.engines import build_engine
+from batag.engines import WITHOUT_TORCH, build_engine
+from batag.engines.choice import choose_engine
 from batag.engines.engine import Engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.calibration import Calibration
 from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities, parse_richness
 from batag.evaluation.tokens import class_numbers
-from batag.labels.alignment import cut_tags_of_tokens
+from batag.labels.alignment import Piece, cut_pieces
 from batag.pages.language import LANGUAGES
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
 from batag.pages.record import RecordReader
 from batag.pages.stopwords import StopWords
 from batag.pages.stopwords import stop_words as words_of
-from batag.segmentation.segmentation import TokenizedField, language_of
+from batag.segmentation.segmentation import TokenizedField
 from batag.settings import settings
 
 _BATCH = 256
@@ -50,6 +51,7 @@ class Prediction:
     page: Page
     fields: list[TokenizedField]
     probabilities: list[Floats]
+    language: str
 
 
 class Tagger:
@@ -59,7 +61,7 @@ class Tagger:
         self,
         bundle: Bundle,
         *,
-        engine: str | Engine = "torch",
+        engine: str | Engine = "auto",
         device: str = "auto",
         stop_words: str | Path | Iterable[str | Path] = (),
     ) -> None:
@@ -73,14 +75,22 @@ class Tagger:
         self.dial = Dial.of_facts(points, self.scheme.classes) if points else None
         said = bundle.description.calibration
         self.calibration = Calibration(said.method, tuple(said.raw), tuple(said.probability))
-        self.engine = build_engine(engine, bundle, device=device) if isinstance(engine, str) else engine
+        if isinstance(engine, str):
+            engine = build_engine(choose_engine(bundle.folder, wanted=engine, device=device), bundle, device=device)
+        self.engine = engine
+        columns = class_numbers(self.scheme)
+        self._of_class = np.eye(len(self.scheme.classes) + 1)[columns]
+        self._class_of = {name: number for number, name in enumerate(self.scheme.classes, 1)}
         more = (stop_words,) if isinstance(stop_words, (str, Path)) else tuple(stop_words)
         self._stop_words = {each: StopWords(words_of(each, more=more)) for each in LANGUAGES}
 
     @classmethod
     def load(cls, folder: Path | str, **options: Any) -> Tagger:
-        """The tagger of a bundle's (or a finished run's) folder."""
-        return cls(read_bundle(folder), **options)
+        """The tagger of a bundle's (or a finished run's) folder, with the fastest engine that it has here, or the one named."""
+        engine = options.pop("engine", "auto")
+        if isinstance(engine, str):
+            engine = choose_engine(folder, wanted=engine, device=options.get("device", "auto"))
+        return cls(read_bundle(folder, layers=engine not in WITHOUT_TORCH), engine=engine, **options)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -111,8 +121,7 @@ class Tagger:
         iterator = iter(pages)
         while batch := list(islice(iterator, _BATCH)):
             read = [self._read(page) for page in batch]
-            good = [page for page in read if isinstance(page, Page)]
-            tagged = (self.tags_of(prediction, richness) for prediction in self._predict(good))
+            tagged = iter(self.tags_of_all(self.predict_all([page for page in read if isinstance(page, Page)]), richness))
             for page in read:
                 yield Tags(next(tagged)) if isinstance(page, Page) else Tags(error=page)
 
@@ -120,59 +129,87 @@ class Tagger:
         """Each page in tokens with probabilities; `tags_of` and `labels_of` say what follows."""
         iterator = iter(pages)
         while batch := list(islice(iterator, _BATCH)):
-            yield from self._predict(batch)
+            yield from self.predict_all(batch)
 
     def labels_of(self, prediction: Prediction, richness: Richness = None) -> list[NDArray[np.int64]]:
         """The label of each token, one array a field."""
         offsets = self.offsets(richness)
-        return [self._labels(values, offsets) for values in prediction.probabilities]
-
-    def _labels(self, values: Floats, offsets: Floats | None) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = (values if offsets is None else log_probabilities(values) + offsets).argmax(-1)
-        return found
+        return [_labels(values, offsets) for values in prediction.probabilities]
 
     def tags_of(self, prediction: Prediction, richness: Richness = None) -> list[Tag]:
         """Neighbouring tokens of one class (or B- and I-) as tags. The score is the mean probability of the class over the
         tokens of the tag, calibrated: it does not move with richness."""
-        stop = self._stop_words[language_of(prediction.page)]
-        tags: list[Tag] = []
-        labels = self.labels_of(prediction, richness)
-        for field, values, said in zip(prediction.fields, prediction.probabilities, labels, strict=True):
-            spans = self.scheme.decode(said.tolist())
-            for tag, tokens in cut_tags_of_tokens(prediction.page, field, spans, stop_words=stop):
-                raw = self._raw_score(values[tokens.start : tokens.stop], tag.label)
-                tags.append(replace(tag, score=round(float(self.calibration(raw)), 6)))
-        return tags
+        return self.tags_of_all([prediction], richness)[0]
+
+    def tags_of_all(self, predictions: Sequence[Prediction], richness: Richness = None) -> list[list[Tag]]:
+        """The tags of many pages at once, the same as of each."""
+        values = [each for prediction in predictions for each in prediction.probabilities if len(each)]
+        if not values:
+            return [[] for _ in predictions]
+        everything = np.concatenate(values)
+        labels = _labels(everything, self.offsets(richness)).tolist()
+        cut: list[tuple[list[Tag], str, str, Piece]] = []
+        places: list[int] = []
+        found: list[list[Tag]] = []
+        done = 0
+        for prediction in predictions:
+            tags: list[Tag] = []
+            found.append(tags)
+            stop = self._stop_words[prediction.language]
+            for field in prediction.fields:
+                own = labels[done : done + len(field.tokens)]
+                if any(own):
+                    text = prediction.page[field.name]
+                    for piece in cut_pieces(text, field, self.scheme.decode(own), stop_words=stop):
+                        cut.append((tags, field.name, text, piece))
+                        places += done + piece[4].start, done + piece[4].stop
+                done += len(field.tokens)
+        if cut:
+            classes = [self._class_of[piece[2]] for _, _, _, piece in cut]
+            scores = self._scores(everything, np.array(places), np.array(classes))
+            for (tags, name, text, (start, end, label, normal, _)), score in zip(cut, scores, strict=True):
+                tags.append(Tag(name, start, end, label, text[start:end], score, normal))
+        return found
 
     def raw_score(self, prediction: Prediction, tag: Tag) -> float:
         """The score of a tag before calibration."""
         for field, values in zip(prediction.fields, prediction.probabilities, strict=True):
             if field.name == tag.field:
                 inside = [n for n, (start, end) in enumerate(field.origins) if start < tag.end and tag.start < end]
-                return self._raw_score(values[inside], tag.label)
+                return float((values[inside] @ self._of_class)[:, self._class_of[tag.label]].mean())
         raise KeyError(tag.field)
 
-    def _raw_score(self, values: Floats, label: str) -> float:
-        columns = class_numbers(self.scheme) == self.scheme.classes.index(label) + 1
-        return float(values[:, columns].sum(1).mean())
+    def _scores(self, values: Floats, places: NDArray[np.int64], classes: NDArray[np.int64]) -> list[float]:
+        """The calibrated mean probability of a class between two places, for each pair of places."""
+        of_class = np.concatenate((values @ self._of_class, np.zeros((1, self._of_class.shape[1]))))
+        sums = np.add.reduceat(of_class, places)[::2][np.arange(len(classes)), classes]
+        calibrated: list[float] = self.calibration(sums / (places[1::2] - places[::2])).round(6).tolist()
+        return calibrated
 
-    def _predict(self, pages: Sequence[Page]) -> Iterator[Prediction]:
+    def predict_all(self, pages: Sequence[Page]) -> list[Prediction]:
+        """Many pages at once: like lengths go through the engine together."""
         description = self.bundle.description
-        cut = list(self.segmentation.many(pages))
-        sequences: list[list[str]] = []
+        cut = self.segmentation.tokenize(pages)
+        # The same words again (variants of one product) are asked for once.
+        asked: dict[tuple[str, ...], int] = {}
         views = []
-        for _, fields in cut:
-            words, starts = page_words(fields)
+        for each in cut:
+            words, starts = page_words(each.fields)
             own = windows(len(words), size=description.window, overlap=description.overlap)
-            views.append((len(words), starts, own))
-            sequences += (words[view.start : view.stop] for view in own)
-        found = iter(self.engine.probabilities(sequences))
-        for (page, fields), (length, starts, own) in zip(cut, views, strict=True):
-            whole = np.zeros((length, len(self.scheme.labels)), dtype=np.float32)
-            for view in own:
-                whole[view.first : view.last] = next(found)[view.first - view.start : view.last - view.start]
-            parts = [whole[start : start + len(field.tokens)] for field, start in zip(fields, starts, strict=True)]
-            yield Prediction(page, fields, parts)
+            numbers = [asked.setdefault(tuple(words[view.start : view.stop]), len(asked)) for view in own]
+            views.append((len(words), starts, own, numbers))
+        found = self.engine.probabilities(list(asked))
+        predictions = []
+        for each, (length, starts, own, numbers) in zip(cut, views, strict=True):
+            if len(own) == 1:
+                whole = found[numbers[0]]
+            else:
+                whole = np.zeros((length, len(self.scheme.labels)), dtype=np.float32)
+                for view, number in zip(own, numbers, strict=True):
+                    whole[view.first : view.last] = found[number][view.first - view.start : view.last - view.start]
+            parts = [whole[start : start + len(field.tokens)] for field, start in zip(each.fields, starts, strict=True)]
+            predictions.append(Prediction(each.page, each.fields, parts, each.language))
+        return predictions
 
     def _read(self, page: AnyPage) -> Page | str:
         """The page, or why it is none."""
@@ -189,6 +226,11 @@ class Tagger:
         except BatagError as error:
             return str(error)
         return read if read is not None else "; ".join(problem.reason for problem in problems.listed) or "not a page"
+
+
+def _labels(values: Floats, offsets: Floats | None) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = (values if offsets is None else log_probabilities(values) + offsets).argmax(-1)
+    return found
 
 
 def distinct(tags: Iterable[Tag]) -> list[Tag]:

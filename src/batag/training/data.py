@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from batag.bundles.bundle import Bundle, read_bundle
-from batag.encoders.lexicon import Lexicon
+from batag.encoders.spelling import Speller
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import InputError
 from batag.labels.scheme import Scheme
@@ -218,6 +218,6 @@ def _held_out(new: Sequence[Page], old: Sequence[Page], segmentation: Segmentati
 
 def _words(train: Sequence[Example], recipe: Recipe, start: Bundle | None) -> Vocabulary:
     """The words of the training pages; those of the start keep their numbers."""
-    fold = Lexicon.fold if recipe.input.kind == "rich" else str
+    fold = Speller.fold if recipe.input.kind == "rich" else str
     found = Vocabulary.of((fold(word) for example in train for word in example.words), at_least=recipe.input.at_least)
     return found if start is None else Vocabulary(dict.fromkeys((*start.vocabulary.words, *found.words)))

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from batag.encoders.batches import Floats
 from batag.encoders.classifier import TokenClassifier
-from batag.encoders.prediction import Floats
 from batag.evaluation.calibration import Calibration, calibrate
 from batag.evaluation.fscore import precision, recall
 from batag.evaluation.operating_point import NAMES, Dial, choose_dial, label_offsets, log_probabilities

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from batag.encoders.batches import epoch_batches
+from batag.encoders.batches import Floats, epoch_batches, in_batches
 from batag.encoders.classifier import TokenClassifier
-from batag.encoders.prediction import Floats, in_batches, predict_labels, probabilities
+from batag.encoders.prediction import predict_labels, probabilities
 from batag.evaluation.tokens import TokenScores
 from batag.labels.scheme import Scheme
 from batag.objectives.objective import IGNORED, Objective

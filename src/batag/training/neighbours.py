@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from batag.encoders.batches import by_length
+from batag.encoders.batches import BATCH_TOKENS, by_length
 from batag.encoders.classifier import TokenClassifier
 from batag.encoders.lexicon import InputBatch
 from batag.encoders.neighbours import SHARE, Neighbours
-from batag.encoders.prediction import BATCH_TOKENS
 from batag.evaluation.operating_point import Floats, log_probabilities
 from batag.objectives.objective import IGNORED
 from batag.training.examples import Example

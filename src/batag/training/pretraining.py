@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from batag.encoders.batches import by_length, epoch_batches
+from batag.encoders.batches import BATCH_TOKENS, by_length, epoch_batches
 from batag.encoders.classifier import TokenClassifier, build_classifier
-from batag.encoders.lexicon import InputBatch, Lexicon
-from batag.encoders.prediction import BATCH_TOKENS
+from batag.encoders.lexicon import InputBatch
 from batag.encoders.sequence import page_words, windows
+from batag.encoders.spelling import Speller
 from batag.encoders.vocabulary import FIRST, Vocabulary
 from batag.errors import InputError, UsageError
 from batag.labels.scheme import Scheme
@@ -70,7 +70,7 @@ class Pretraining(Run):
         if not self.texts or not self.held_out:
             where = ", ".join(map(str, self.files.train))
             raise InputError("too few pages to learn words from", where=where, todo="Name files of some hundred pages")
-        fold = Lexicon.fold if self.recipe.input.kind == "rich" else str
+        fold = Speller.fold if self.recipe.input.kind == "rich" else str
         # A word that stands once cannot be guessed; in training its spelling says what it is.
         found = Vocabulary.of(map(fold, chain.from_iterable(self.texts)), at_least=max(2, self.recipe.input.at_least))
         self.vocabulary = Vocabulary(found.words[:_KEPT])
@@ -79,7 +79,7 @@ class Pretraining(Run):
             torch.manual_seed(self.recipe.training.seed)
             model = _model(self.vocabulary, self.recipe)
         # The word around a hidden character would tell it.
-        model.input.lexicon.around = False
+        model.input.lexicon.speller.around = False
         self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
 
     def _fit(self, watch: Any) -> None:

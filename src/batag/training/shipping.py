@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from batag.bundles.bundle import write_bundle
+from batag.bundles.bundle import Bundle, write_bundle
 from batag.encoders.frozen import Frozen
 from batag.encoders.vocabulary import Vocabulary
 from batag.labels.scheme import Scheme
@@ -67,6 +67,29 @@ def ship_pretrained(
         dictionary=segmentation.dictionary,
         description=_description(name, recipe, Scheme("flat", ()), segmentation)
         | {"metrics": {"dev": dict(scores)}, "trained_on": {"pages": pages}},
+    )
+
+
+def ship_distilled(
+    folder: Path,
+    *,
+    name: str,
+    recipe: Recipe,
+    teacher: Bundle,
+    weights: Mapping[str, Tensor],
+    metrics: Mapping[str, Any],
+    dial: Mapping[str, Any],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write the bundle of a student, which knows the words and classes of its teacher."""
+    write_bundle(
+        folder,
+        weights=weights,
+        vocabulary=teacher.vocabulary,
+        dictionary=teacher.dictionary,
+        description=_description(name, recipe, teacher.scheme, teacher.segmentation)
+        | dict(dial)
+        | {"metrics": dict(metrics), "trained_on": dict(facts)},
     )
 
 

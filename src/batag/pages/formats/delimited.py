@@ -20,12 +20,8 @@ _MOST_LINES = 5_000
 
 def read(source: Source, *, mark: str | None = None) -> Iterator[Page]:
     """Pages of a table whose first line names its columns; the separator is told from it if not given."""
-    csv.field_size_limit(settings.max_record_bytes)
-    rows = _rows(source, mark or separator(source.head.decode(errors="replace")))
-    _, header = next(rows, (1, []))
-    if header and header[0] == "sep=":  # Excel's own way to say the separator
-        _, header = next(rows, (1, []))
-    names = column_names(header, source)
+    rows = table_rows(source, mark)
+    names = column_names(rows.header, source)
     reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
     for number, (line, cells) in enumerate(rows, 1):
         if not any(cells):
@@ -84,6 +80,25 @@ def column_names(header: list[Any], source: Source) -> list[str]:
             raise InputError(f"has the column {name} more than once", where=source.name, todo="Rename all but one")
     firsts = {name: place for place, name in reversed(list(enumerate(known))) if name}
     return [name if firsts.get(name) == place else f"{name or 'column'}_{place + 1}" for place, name in enumerate(known)]
+
+
+class TableRows(Iterator[tuple[int, list[str]]]):
+    """The rows under a header, each with the line that it starts on."""
+
+    def __init__(self, rows: Iterator[tuple[int, list[str]]]) -> None:
+        self._rows = rows
+        _, self.header = next(rows, (1, []))
+        if self.header and self.header[0] == "sep=":  # Excel's own way to say the separator
+            _, self.header = next(rows, (1, []))
+
+    def __next__(self) -> tuple[int, list[str]]:
+        return next(self._rows)
+
+
+def table_rows(source: Source, mark: str | None = None) -> TableRows:
+    """The rows of a table; its separator is told from the first line if not given."""
+    csv.field_size_limit(settings.max_record_bytes)
+    return TableRows(_rows(source, mark or separator(source.head.decode(errors="replace"))))
 
 
 def _rows(source: Source, mark: str) -> Iterator[tuple[int, list[str]]]:

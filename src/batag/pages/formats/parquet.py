@@ -36,7 +36,7 @@ def read(source: Source) -> Iterator[Page]:
                 for place in range(batch.num_rows):
                     number += 1
                     where = f"{source.name}, row {number}"
-                    row = _row_of(batch, place, names, source, where)
+                    row = row_of(batch, place, names, source, where)
                     page = reader.page(from_cells(row, escaped=False), where=where, number=number)
                     if page is not None:
                         yield page
@@ -76,7 +76,7 @@ def _row(page: Page) -> dict[str, Any]:
     return row
 
 
-def _row_of(batch: Any, place: int, names: list[str], source: Source, where: str) -> dict[str, Any]:
+def row_of(batch: Any, place: int, names: list[str], source: Source, where: str) -> dict[str, Any]:
     """One row without nulls (a struct's nulls are fields that it does not have); bad bytes in a text become U+FFFD."""
     row = {}
     for name, column in zip(names, batch.columns, strict=True):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
 from batag.errors import InputError, UsageError
 from batag.pages.language import LANGUAGES
 
+_REMEMBERED = 65_536
 _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lo"})  # not Lm: a line of ー is a decoration
 _CORE = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 # Three digits or more, but not in a price such as 1,980 or 1234.50.
@@ -48,11 +49,14 @@ class StopWords:
     """A set of words, kept folded, that judges whether a text may be a tag."""
 
     words: frozenset[str]
+    stands_alone: Callable[[str], bool] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", _folded(self.words))
+        # The same few texts are tags of very many pages.
+        object.__setattr__(self, "stands_alone", lru_cache(_REMEMBERED)(self._stands_alone))
 
-    def stands_alone(self, text: str) -> bool:
+    def _stands_alone(self, text: str) -> bool:
         """Whether nothing in `text` makes a tag: each of its pieces (between spaces) is a stop word or has no letter.
 
         A number of one or two digits, a price and a percentage are no tag; three digits or more may be a model (501).

@@ -1,0 +1,124 @@
+"""The same parts on many machines: a pool of Ray actors that load the bundle once each; lost ones are replaced."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from batag.bundles.bundle import find_bundle
+from batag.catalogue.part import Part
+from batag.catalogue.tagged import PartFacts
+from batag.catalogue.workers import Work, disk_error
+from batag.errors import BatagError, InputError, UsageError
+
+_TRIES = 4
+_AHEAD = 2
+
+
+class _Tagging:
+    """What runs on a machine of the cluster: the bundle comes with it, so that no folder has to be shared for it."""
+
+    def __init__(self, work: Work, files: dict[str, bytes]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="batag-")
+        for name, data in files.items():
+            path = Path(self._folder.name, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        self._where = work.manifest.place.name
+        self._tag = replace(work, bundle=Path(self._folder.name)).load()
+
+    def tag(self, part: Part) -> PartFacts | BatagError:
+        """An error of the user's is an answer: raised, Ray would wrap it."""
+        try:
+            return self._tag(part, lambda pages: None)
+        except BatagError as error:
+            return error
+        except OSError as error:
+            return disk_error(error, self._where)
+
+
+def on_cluster(
+    work: Work,
+    parts: Iterator[Part],
+    more: Callable[[int], None],
+    *,
+    address: str,
+    workers: int,
+    open_things: ExitStack,
+) -> Iterator[PartFacts]:
+    """Each part once, on as many actors as asked for, or as the cluster has CPUs; `ray` alone starts one on this machine."""
+    try:
+        import ray
+    except ImportError as error:
+        raise UsageError("a cluster needs Ray", todo="pip install 'batag[ray]'") from error
+    if address != "ray" and not address.startswith("ray://"):
+        raise UsageError(f"{address!r} is not a cluster", todo="Say ray, or ray://HOST:10001")
+    if not ray.is_initialized():
+        chosen = {"address": address} if address != "ray" else {"num_cpus": workers or None, "include_dashboard": False}
+        ray.init(**chosen, log_to_driver=False, logging_level=logging.ERROR)
+        open_things.callback(ray.shutdown)
+    folder = find_bundle(work.bundle)
+    files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    shared = ray.put(files)
+    number = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    kind: Any = ray.remote(num_cpus=1, max_restarts=0)(_Tagging)
+    return _Pool(ray, lambda: kind.remote(work, shared), number).finished(parts, more)
+
+
+class _Pool:
+    """Actors and what they are at."""
+
+    def __init__(self, ray: Any, start: Callable[[], Any], number: int) -> None:
+        self._ray, self._start = ray, start
+        self._actors = [start() for _ in range(number)]
+        self._going: dict[Any, tuple[int, Part]] = {}
+        self._tries: dict[int, int] = {}
+
+    def finished(self, parts: Iterator[Part], more: Callable[[int], None]) -> Iterator[PartFacts]:
+        again: deque[Part] = deque()
+        while True:
+            self._give(parts, again)
+            if not self._going:
+                return
+            ready, _ = self._ray.wait(list(self._going), num_returns=1)
+            for reference in ready:
+                place, part = self._going.pop(reference)
+                try:
+                    told = self._ray.get(reference)
+                except self._ray.exceptions.RayError as error:
+                    again.append(part)
+                    again.extend(self._lost(place, part, error))
+                    continue
+                if isinstance(told, BatagError):
+                    raise told
+                more(told.rows)
+                yield told
+
+    def _give(self, parts: Iterator[Part], again: deque[Part]) -> None:
+        """Two parts for each actor, so that none waits for the next one."""
+        load = [0] * len(self._actors)
+        for place, _ in self._going.values():
+            load[place] += 1
+        for _ in range(_AHEAD):
+            for place, actor in enumerate(self._actors):
+                if load[place] < _AHEAD and (part := again.popleft() if again else next(parts, None)) is not None:
+                    self._going[actor.tag.remote(part)] = place, part
+                    load[place] += 1
+
+    def _lost(self, place: int, part: Part, error: Exception) -> list[Part]:
+        """A new actor in the place of one that is gone; the other parts that it had."""
+        self._tries[part.number] = self._tries.get(part.number, 0) + 1
+        if self._tries[part.number] >= _TRIES:
+            where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
+            todo = "See Ray's logs; the same command goes on where it stopped"
+            raise InputError(f"was lost {_TRIES} times ({str(error).splitlines()[0][:120]})", where=where, todo=todo)
+        others = [reference for reference, (at, _) in self._going.items() if at == place]
+        left = [self._going.pop(reference)[1] for reference in others]
+        self._actors[place] = self._start()
+        return left

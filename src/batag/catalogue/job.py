@@ -1,0 +1,249 @@
+"""A catalogue tagged: parts cut, tagged, put in place and recorded; left at any moment, the same command goes on."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from batag.catalogue.inputs import Inputs
+from batag.catalogue.manifest import FOLDER, LOCK, Manifest, bundle_hash, open_manifest
+from batag.catalogue.output import join
+from batag.catalogue.part import Part
+from batag.catalogue.place import LocalPlace, is_remote, place_of
+from batag.catalogue.tagged import Options, PartFacts
+from batag.catalogue.workers import Work, Workers, disk_error
+from batag.errors import InputError, UsageError
+from batag.pages.file import open_output
+from batag.pages.problems import Problems
+from batag.settings import settings
+
+Watch = Callable[["Totals"], None]
+
+
+@dataclass
+class Totals:
+    """What a job has done so far; `pages` of parts that were finished before count as `found`."""
+
+    began: float = field(default_factory=time.monotonic)
+    pages: int = 0
+    found: int = 0
+    going: int = 0
+    parts: int = 0
+    errors: int = 0
+    seen_before: int = 0
+    tokens: int = 0
+    tags: Counter[str] = field(default_factory=Counter)
+    problems: Counter[str] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
+    share: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.began
+
+    def add(self, facts: PartFacts, *, before: bool = False) -> None:
+        self.pages += facts.rows
+        self.found += facts.rows if before else 0
+        self.parts += 1
+        self.errors += facts.errors
+        self.seen_before += facts.seen_before
+        self.tokens += facts.tokens
+        self.tags.update(facts.tags)
+        self.problems.update(facts.problems)
+        self.failed += facts.failed[: max(0, settings.remembered_problems - len(self.failed))]
+
+    def facts(self) -> dict[str, Any]:
+        """For JSON."""
+        tagged = self.pages - self.found
+        return {
+            "pages": self.pages,
+            "pages_found_tagged": self.found,
+            "parts": self.parts,
+            "errors": self.errors,
+            "seen_before": self.seen_before,
+            "tokens": self.tokens,
+            "tags": dict(self.tags.most_common()),
+            "problems": dict(self.problems.most_common()),
+            "seconds": round(self.seconds, 2),
+            "pages_a_second": round(tagged / max(self.seconds, 1e-9), 1),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is to be done; `out` is a folder for parts, or one file."""
+
+    bundle: Path
+    engine: str
+    inputs: Inputs
+    out: str
+    options: Options
+    one_file: bool = False
+    workers: int = 0
+    cluster: str | None = None
+    restart: bool = False
+    strict: bool = False
+    stop_words: tuple[Path, ...] = ()
+
+    def run(
+        self,
+        *,
+        problems: Problems,
+        watch: Watch = lambda totals: None,
+        told: Callable[[PartFacts], None] = lambda facts: None,
+    ) -> Totals:
+        """Tag all that is not tagged yet; an interruption keeps the finished parts. `told` hears of every part."""
+        totals = Totals()
+        folder = self._folder()
+        identities = self.inputs.identities()  # a file that is not there is said before anything is made
+        try:
+            with ExitStack() as open_things:
+                if not is_remote(folder):
+                    open_things.enter_context(_alone(Path(folder)))
+                place = place_of(folder)
+                manifest = open_manifest(
+                    place,
+                    self._facts_of(identities),
+                    resumable=self.inputs.resumable,
+                    options=self.options,
+                    restart=self.restart,
+                )
+                work = Work(self.bundle, self.engine, manifest, self.stop_words)
+                finished = manifest.finished()
+                sizes = [each["bytes"] or 0 for each in identities]
+                shares: dict[int, float] = {}
+
+                def left() -> Iterator[Part]:
+                    for part in self.inputs.parts(problems):
+                        shares[part.number] = sum(sizes[: part.file]) + part.share * sizes[part.file]
+                        if (facts := finished.get(part.number)) is None:
+                            yield part
+                        else:
+                            manifest.check(part, facts)
+                            totals.add(facts, before=True)
+                            told(facts)
+                            watch(totals)
+
+                def more(pages: int) -> None:
+                    totals.going += pages
+                    watch(totals)
+
+                for facts in self._facts(work, left(), more, open_things):
+                    totals.going = max(0, totals.going - facts.rows)
+                    totals.add(facts)
+                    totals.share = max(totals.share, shares.pop(facts.number, 0.0) / max(sum(sizes), 1))
+                    told(facts)
+                    watch(totals)
+                if totals.pages == totals.errors:
+                    raise InputError("no page could be read", where=", ".join(self.inputs.paths), todo="See the problems")
+                if self.strict and totals.errors:
+                    what = f"{totals.errors:,} of {totals.pages:,} pages could not be tagged"
+                    raise InputError(what, where=", ".join(self.inputs.paths), todo="Mend them, or tag without --strict")
+                manifest.done(totals.facts())
+                if self.one_file:
+                    self._join(manifest, totals)
+        except OSError as error:
+            raise disk_error(error, self.out) from error
+        finally:
+            if totals.pages == totals.errors or (self.strict and totals.errors):
+                self._clear(folder)
+        return totals
+
+    def _clear(self, folder: str) -> None:
+        """Leave nothing behind of a job that came to nothing; a folder with parts stays as it is."""
+        inside = Path(folder, FOLDER)
+        if not is_remote(folder) and (self.one_file or not any(Path(folder).glob("part-*"))):
+            shutil.rmtree(inside, ignore_errors=True)
+            if self.one_file:
+                shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                Path(folder).rmdir()
+
+    def _facts(
+        self, work: Work, parts: Iterator[Part], more: Callable[[int], None], open_things: ExitStack
+    ) -> Iterable[PartFacts]:
+        if self.cluster is not None:
+            from batag.catalogue.cluster import on_cluster
+
+            return on_cluster(work, parts, more, address=self.cluster, workers=self.workers, open_things=open_things)
+        # With a single part a process of its own would only cost its start.
+        first = list(islice(parts, 2))
+        parts = _again(first, parts)
+        if len(first) < 2 or self.workers == 1:
+            return _here(work, parts, more) if first else ()
+        workers = Workers(work, self.workers)
+        open_things.callback(workers.stop)
+        return workers.finished(parts, more)
+
+    def _facts_of(self, identities: list[dict[str, Any]]) -> dict[str, Any]:
+        """What must be the same for a job to go on."""
+        reading = {name: getattr(self.inputs, name) for name in ("format", "columns", "language", "encoding")}
+        return {
+            "inputs": identities,
+            "reading": reading,
+            "bundle": bundle_hash(self.bundle),
+            "engine": self.engine,
+            "options": asdict(self.options),
+            "stop words": [str(path) for path in self.stop_words],
+            "parts": {"pages": settings.part_pages, "bytes": settings.part_bytes},
+        }
+
+    def _folder(self) -> str:
+        if not self.one_file:
+            return self.out
+        if is_remote(self.out):
+            raise UsageError("one file can be written on this machine only", todo="Name a folder")
+        path = Path(self.out).resolve()
+        if path.is_dir():
+            raise InputError("is a folder", where=self.out, todo="Name a file")
+        if not path.parent.is_dir():
+            raise InputError("cannot be written (No such file or directory)", where=self.out, todo="Check the folder")
+        return str(path.with_name(f".{path.name}.parts"))
+
+    def _join(self, manifest: Manifest, totals: Totals) -> None:
+        with open_output(self.out) as stream:
+            names = [manifest.file_of(number) for number in range(totals.parts)]
+            join((manifest.place.read(name) or b"" for name in names), stream, format=self.options.format)
+        assert isinstance(manifest.place, LocalPlace)
+        shutil.rmtree(manifest.place.path)
+
+
+def _here(work: Work, parts: Iterator[Part], more: Callable[[int], None]) -> Iterator[PartFacts]:
+    """In this process."""
+    tag = work.load()
+    for part in parts:
+        yield tag(part, more)
+
+
+def _again(first: list[Part], rest: Iterator[Part]) -> Iterator[Part]:
+    while first:
+        yield first.pop(0)
+    yield from rest
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One job at a time in a folder; whatever ends the process lets go of it."""
+    import fcntl
+
+    inside = folder / FOLDER
+    try:
+        inside.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise InputError("is a file", where=str(folder), todo="Name a folder, or a file with --to FORMAT") from error
+    with open(folder / LOCK, "w", encoding="utf-8") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            todo = "Wait for it, or name another folder"
+            raise InputError("another job is writing here", where=str(folder), todo=todo) from error
+        for left in (*folder.glob(".*.tmp"), *inside.glob(".*.tmp")):
+            left.unlink(missing_ok=True)
+        yield

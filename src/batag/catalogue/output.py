@@ -1,0 +1,150 @@
+"""Tagged rows as bytes: the columns that came in, then `tags` and `error`; and parts joined into one file."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, BinaryIO
+
+from batag.catalogue.rows import Rows
+from batag.pages.page import Page, Tag
+from batag.pages.record import dump, tag_record
+from batag.pages.row import COLUMNS, escape, to_cells
+
+SUFFIXES = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv"}
+COMPRESSIONS = {"": "", "gz": ".gz", "zst": ".zst"}
+_ADDED = ("tags", "error")
+_OURS = tuple(name for name in COLUMNS if name != "tags")
+
+
+def encode(
+    rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None], *, format: str, compression: str = ""
+) -> bytes:
+    """The rows of a part in a format, compressed if asked."""
+    if format == "parquet":
+        return _parquet(rows, tags, errors)
+    if format == "jsonl":
+        data = b"".join(
+            dump({key: value for key, value in record.items() if key not in _ADDED} | _said(page, own, error)) + b"\n"
+            for record, page, own, error in zip(rows.records, rows.pages, tags, errors, strict=True)
+        )
+    else:
+        data = _delimited(rows, tags, errors, mark="\t" if format == "tsv" else ",")
+    return compress(data, compression)
+
+
+def compress(data: bytes, compression: str) -> bytes:
+    """Bytes as they are, or as a member of .gz or .zst; members one after the other are a file again."""
+    if compression == "gz":
+        return gzip.compress(data, compresslevel=6, mtime=0)
+    if compression == "zst":
+        import zstandard
+
+        return zstandard.ZstdCompressor().compress(data)
+    return data
+
+
+def _said(page: Page | str, tags: Sequence[Tag], error: str | None) -> dict[str, Any]:
+    named = {"id": page.id} if isinstance(page, Page) else {}
+    return named | {"tags": [tag_record(tag) for tag in tags], "error": error}
+
+
+def _delimited(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None], *, mark: str) -> bytes:
+    names, cells = _cells(rows)
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, delimiter=mark, lineterminator="\r\n")
+    writer.writerow((*names, *_ADDED))
+    for own, found, error in zip(cells, tags, errors, strict=True):
+        told = dump([tag_record(tag) for tag in found]).decode()
+        writer.writerow([escape(cell) for cell in (*own, told, error or "")])
+    return buffer.getvalue().encode(errors="replace")
+
+
+def _cells(rows: Rows) -> tuple[list[str], Iterable[list[str]]]:
+    """The columns that came in and each row's cells as text; of records without columns, those of batag's own tables."""
+    if rows.table is not None or rows.names:
+        names = rows.names or tuple(rows.table.column_names)
+        spelt = [(name, own) for name, own in zip(names, rows.header or names, strict=True) if name not in _ADDED]
+        return [own for _, own in spelt], ([_text(record.get(name)) for name, _ in spelt] for record in rows.records)
+    pairs = zip(rows.pages, rows.records, strict=True)
+    return list(_OURS), ([own[name] for name in _OURS] for own in (_our_cells(page, record) for page, record in pairs))
+
+
+def _our_cells(page: Page | str, record: Mapping[str, Any]) -> dict[str, str]:
+    if isinstance(page, Page):
+        return to_cells(page)
+    kept = dict.fromkeys(COLUMNS, "")
+    return kept | {"id": _text(record.get("id")), "more": dump(record).decode() if record else ""}
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else dump(value).decode()
+
+
+def _parquet(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if rows.table is not None:
+        table = rows.table.drop_columns([name for name in _ADDED if name in rows.table.column_names])
+    else:
+        names, cells = _cells(rows)
+        # What is empty here was empty or absent there.
+        columns = list(zip(*cells, strict=True)) or [()] * len(names)
+        made = [pa.array([cell or None for cell in column], pa.string()) for column in columns]
+        table = pa.table(made, names=names)
+    table = table.append_column("tags", _tag_column(tags)).append_column("error", pa.array(errors, pa.string()))
+    stream = io.BytesIO()
+    pq.write_table(table, stream, compression="zstd")
+    return stream.getvalue()
+
+
+def _tag_column(tags: Sequence[Sequence[Tag]]) -> Any:
+    """A list of structs a row, made column by column."""
+    import pyarrow as pa
+
+    flat = [tag for each in tags for tag in each]
+    offsets = [0]
+    for each in tags:
+        offsets.append(offsets[-1] + len(each))
+    kinds: dict[str, tuple[Any, Callable[[Tag], Any]]] = {
+        "field": (pa.string(), lambda tag: tag.field),
+        "start": (pa.int32(), lambda tag: tag.start),
+        "end": (pa.int32(), lambda tag: tag.end),
+        "label": (pa.string(), lambda tag: tag.label),
+        "text": (pa.string(), lambda tag: tag.text),
+        "score": (pa.float64(), lambda tag: tag.score),
+        "normal": (pa.string(), lambda tag: tag.normal),
+    }
+    columns = [pa.array([get(tag) for tag in flat], kind) for kind, get in kinds.values()]
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.StructArray.from_arrays(columns, names=list(kinds)))
+
+
+def join(parts: Iterable[bytes], stream: BinaryIO, *, format: str) -> None:
+    """Parts, in order, as one file; tables have their header once."""
+    if format == "parquet":
+        _join_parquet(parts, stream)
+        return
+    for number, data in enumerate(parts):
+        stream.write(data[data.index(b"\r\n") + 2 :] if number and format in ("csv", "tsv") else data)
+
+
+def _join_parquet(parts: Iterable[bytes], stream: BinaryIO) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer = None
+    for data in parts:
+        table = pq.read_table(io.BytesIO(data))
+        if writer is None:
+            writer = pq.ParquetWriter(stream, table.schema, compression="zstd")
+        if table.schema != writer.schema:  # inputs with other columns: theirs are added as far as there is a place
+            missing = [field for field in writer.schema if field.name not in table.column_names]
+            for field in missing:
+                table = table.append_column(field, pa.nulls(table.num_rows, field.type))
+            table = table.select(writer.schema.names).cast(writer.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()

@@ -1,0 +1,129 @@
+"""Where a job writes, and where inputs lie: a folder of this machine, or any place that fsspec knows (s3://, gs://, memory://)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from batag.errors import InputError, UsageError
+from batag.pages.file import open_output
+
+
+class Place(Protocol):
+    """A folder; a file in it appears whole or not at all."""
+
+    name: str
+
+    def write(self, name: str, data: bytes) -> None: ...
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of a file, None if there is none."""
+        ...
+
+    def names(self, folder: str = "") -> list[str]:
+        """The files in it, sorted."""
+        ...
+
+    def remove(self, name: str) -> None: ...
+
+
+class LocalPlace:
+    """A folder of this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.name = path, str(path)
+
+    def write(self, name: str, data: bytes) -> None:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open_output(path) as stream:
+            stream.write(data)
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return (self.path / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def names(self, folder: str = "") -> list[str]:
+        inside = self.path / folder
+        return sorted(path.name for path in inside.iterdir() if path.is_file()) if inside.is_dir() else []
+
+    def remove(self, name: str) -> None:
+        (self.path / name).unlink(missing_ok=True)
+
+
+class RemotePlace:
+    """A folder of a store where a file that is put is there whole."""
+
+    def __init__(self, url: str) -> None:
+        self.name = url
+        self._files, self._root = filesystem(url)
+
+    def write(self, name: str, data: bytes) -> None:
+        path = f"{self._root}/{name}"
+        with suppress(NotImplementedError):
+            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+        self._files.pipe_file(path, data)
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            found: bytes = self._files.cat_file(f"{self._root}/{name}")
+        except FileNotFoundError:
+            return None
+        return found
+
+    def names(self, folder: str = "") -> list[str]:
+        try:
+            listed = self._files.ls(f"{self._root}/{folder}".rstrip("/"), detail=True)
+        except FileNotFoundError:
+            return []
+        return sorted(each["name"].rpartition("/")[2] for each in listed if each["type"] == "file")
+
+    def remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            self._files.rm_file(f"{self._root}/{name}")
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is an address such as s3://shop/pages."""
+    return "://" in path[:20]
+
+
+def place_of(path: str) -> Place:
+    """The folder of that name."""
+    return RemotePlace(path) if is_remote(path) else LocalPlace(Path(path))
+
+
+def filesystem(url: str) -> tuple[Any, str]:
+    """The store of an address, and the path in it."""
+    import fsspec
+
+    try:
+        files, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        todo = "Install what fsspec needs for it, for example s3fs"
+        raise UsageError(f"{url} cannot be reached ({error})", todo=todo) from error
+    return files, path.rstrip("/")
+
+
+def names_under(path: str) -> list[str] | None:
+    """The files of a folder and those below it, hidden ones aside; None for what is not a folder."""
+    if is_remote(path):
+        files, root = filesystem(path)
+        if not files.isdir(root):
+            return None
+        return [files.unstrip_protocol(name) for name in sorted(files.find(root)) if _shown(name[len(root) :])]
+    folder = Path(path)
+    if path == "-" or not folder.is_dir():
+        return None
+    try:
+        inside = sorted(each for each in folder.rglob("*") if each.is_file())
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=path, todo="Check its rights") from error
+    return [str(each) for each in inside if _shown(str(each.relative_to(folder)))]
+
+
+def _shown(name: str) -> bool:
+    return not any(piece.startswith((".", "_")) for piece in name.split("/") if piece)

@@ -1,0 +1,140 @@
+"""The rows of a part: what came in, as records, and each as a page or as the reason why it is none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import accumulate, pairwise
+from typing import Any
+
+from batag.catalogue.part import Part
+from batag.errors import InputError
+from batag.pages.file import open_file
+from batag.pages.formats.delimited import column_names
+from batag.pages.formats.json_object import parse_object
+from batag.pages.formats.parquet import row_of
+from batag.pages.page import Page
+from batag.pages.problems import Problem, Problems
+from batag.pages.record import KNOWN_KEYS, RecordReader, to_record
+from batag.pages.row import from_cells, unescaped
+from batag.pages.source import Source
+
+_REPLACED = frozenset({"tags", "labels", "error"})
+
+
+@dataclass
+class Rows:
+    """A record and a page (or why there is none) a row; `table` is the Arrow table of a Parquet file, `names` the columns of a
+    table of cells. What was repaired or noted is counted, the first of it listed."""
+
+    records: list[dict[str, Any]] = field(default_factory=list)
+    pages: list[Page | str] = field(default_factory=list)
+    table: Any = None
+    names: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    counts: Counter[str] = field(default_factory=Counter)
+    listed: list[Problem] = field(default_factory=list)
+
+
+def read_rows(part: Part, *, whole: bool) -> Rows:
+    """The rows of a part; `whole` asks for records with all columns, else only what makes a page."""
+    rows = Rows(names=part.names, header=part.header)
+    problems = Problems()
+    reader = RecordReader(problems=problems, stem=part.stem, columns=part.columns, language=part.language)
+    for where, number, record in _records(part, rows, problems, whole=whole):
+        page: Page | str | None
+        if isinstance(record, str):
+            page, kept = record, {}
+        elif isinstance(record, Page):
+            page, kept = record, to_record(record)
+        else:
+            kept = unescaped(record) if part.kind == "cells" else record
+            cells = record if part.kind == "lines" else from_cells(record, escaped=part.kind == "cells")
+            page = reader.page({key: value for key, value in cells.items() if key not in _REPLACED}, where=where, number=number)
+        if problems.counts:
+            if page is None:
+                page = "; ".join(f"{each.where}: {each.reason}" for each in problems.listed)
+            else:
+                rows.counts += problems.counts
+                rows.listed += problems.listed[: max(0, 20 - len(rows.listed))]
+            problems.counts.clear()
+            problems.listed.clear()
+        rows.records.append(kept)
+        rows.pages.append(page if page is not None else f"{where}: not a page")
+    return rows
+
+
+def _records(part: Part, rows: Rows, problems: Problems, *, whole: bool) -> Iterator[tuple[str, int, Any]]:
+    if part.kind == "range":
+        yield from _of_range(part, rows, problems, whole=whole)
+        return
+    source = Source(name=part.source, head=b"", stream=BytesIO(), raw=BytesIO(), problems=problems)
+    for line, number, held in part.entries:
+        where = f"{part.source}:{line}"
+        if isinstance(held, bytes):
+            record = parse_object(source, held, where)
+            failed = "; ".join(f"{each.where}: {each.reason}" for each in problems.listed)
+            yield where, number, record if record is not None else failed
+        elif isinstance(held, list):
+            yield where, number, _of_cells(held, part.names, where)
+        else:
+            yield where, number, held
+
+
+def _of_cells(cells: list[str], names: tuple[str, ...], where: str) -> dict[str, Any] | str:
+    while len(cells) > len(names) and not cells[-1]:
+        cells.pop()
+    if len(cells) > len(names):
+        return f"{where}: {len(cells)} cells under {len(names)} column names (a separator inside a text needs quotes)"
+    return dict(zip(names, cells, strict=False))
+
+
+def _of_range(part: Part, rows: Rows, problems: Problems, *, whole: bool) -> Iterator[tuple[str, int, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with open_file(part.source) as stream:
+        source = Source(name=part.source, head=b"", stream=stream, raw=stream, problems=problems, columns=part.columns)
+        try:
+            with pq.ParquetFile(stream) as file:
+                names = column_names(file.schema_arrow.names, source)
+                rows.table = pa.Table.from_batches(_of_rows(file, part.first - 1, part.rows), schema=file.schema_arrow)
+        except (pa.ArrowException, OSError) as error:
+            what = f"cannot be read ({str(error).splitlines()[0][:120]})"
+            raise InputError(what, where=f"{part.source}, row {part.first}", todo="Write the file anew") from error
+    wanted = {*KNOWN_KEYS, "more", *part.columns.values()} - _REPLACED
+    chosen = [(name, column) for name, column in zip(names, rows.table.columns, strict=True) if whole or name in wanted]
+    try:
+        columns: Mapping[str, list[Any]] = {name: column.to_pylist() for name, column in chosen}
+    except UnicodeDecodeError:
+        yield from _of_bad_bytes(part, rows.table, names, [name for name, _ in chosen], source)
+        return
+    for place in range(rows.table.num_rows):
+        record = {name: values[place] for name, values in columns.items() if values[place] is not None}
+        yield f"{part.source}, row {part.first + place}", part.first + place, record
+
+
+def _of_bad_bytes(
+    part: Part, table: Any, names: list[str], chosen: list[str], source: Source
+) -> Iterator[tuple[str, int, Any]]:
+    """Row by row, for texts that are not UTF-8."""
+    (batch,) = table.select([names.index(name) for name in chosen]).combine_chunks().to_batches()
+    for place in range(batch.num_rows):
+        where = f"{part.source}, row {part.first + place}"
+        yield where, part.first + place, row_of(batch, place, chosen, source, where)
+
+
+def _of_rows(file: Any, first: int, rows: int) -> Iterable[Any]:
+    """The batches of a range, cut to it; row groups before and after it are not read."""
+    starts = list(accumulate((file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)), initial=0))
+    groups = [n for n, (start, end) in enumerate(pairwise(starts)) if start < first + rows and end > first]
+    place = starts[groups[0]]
+    for batch in file.iter_batches(row_groups=groups):
+        begin, end = max(first - place, 0), min(first + rows - place, batch.num_rows)
+        if begin < end:
+            yield batch.slice(begin, end - begin)
+        place += batch.num_rows
+        if place >= first + rows:
+            return

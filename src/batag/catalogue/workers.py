@@ -1,0 +1,186 @@
+"""Processes of one machine that tag parts: started anew (never forked), one thread each, replaced when they die."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from batag.catalogue.manifest import Manifest
+from batag.catalogue.part import Part
+from batag.catalogue.tagged import PartFacts, tag_part
+from batag.errors import BatagError, InputError
+
+_TRIES = 3
+_PATIENCE = 1.0
+_DIE_WITH_PARENT = 1
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a worker needs to know once."""
+
+    bundle: Path
+    engine: str
+    manifest: Manifest
+    stop_words: tuple[Path, ...] = ()
+
+    def load(self) -> Callable[[Part, Callable[[int], None]], PartFacts]:
+        """A function that tags a part and puts it where it belongs."""
+        from batag.engines import WITHOUT_TORCH
+        from batag.tagging.tagger import Tagger
+
+        if self.engine not in WITHOUT_TORCH:
+            import torch
+
+            torch.set_num_threads(1)
+        tagger = Tagger.load(self.bundle, engine=self.engine, device="cpu", stop_words=self.stop_words)
+
+        def work(part: Part, progress: Callable[[int], None]) -> PartFacts:
+            data, facts = tag_part(tagger, part, self.manifest.options, progress=progress)
+            self.manifest.finish_part(data, facts)
+            return facts
+
+        return work
+
+
+@dataclass
+class _Worker:
+    process: Any
+    connection: Connection
+    part: Part | None = None
+
+
+class Workers:
+    """So many processes; `finished` gives what they report until all parts are done."""
+
+    def __init__(self, work: Work, number: int) -> None:
+        self._work = work
+        self._context = multiprocessing.get_context("spawn")
+        self._workers: list[_Worker] = []
+        self._tries: dict[int, int] = {}
+        # One thread a process, whatever library asks; children read it before they import anything.
+        with _environment({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}):
+            self._workers = [self._start() for _ in range(number)]
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_run, args=(theirs, self._work, os.getpid()), daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def finished(self, parts: Iterator[Part], progress: Callable[[int], None]) -> Iterator[PartFacts]:
+        """Each part once: as workers come free they get the next one; the part of a worker that died goes to another."""
+        waiting: list[Part] = []
+        ended = False
+        while True:
+            for worker in self._workers:
+                if worker.part is None and not (ended and not waiting):
+                    part = waiting.pop() if waiting else next(parts, None)
+                    if part is None:
+                        ended = True
+                    else:
+                        worker.part = part
+                        with suppress(OSError):  # its death is seen below
+                            worker.connection.send(part)
+            busy = [worker for worker in self._workers if worker.part is not None]
+            if not busy:
+                return
+            ready = set(wait([each for worker in busy for each in (worker.connection, worker.process.sentinel)]))
+            for worker in busy:
+                if worker.connection in ready:
+                    try:
+                        told = worker.connection.recv()
+                    except (EOFError, OSError):
+                        waiting.append(self._replace(worker))
+                        continue
+                    if isinstance(told, PartFacts):
+                        worker.part = None
+                        yield told
+                    elif isinstance(told, int):
+                        progress(told)
+                    else:
+                        raise told
+                elif worker.process.sentinel in ready:
+                    waiting.append(self._replace(worker))
+
+    def _replace(self, worker: _Worker) -> Part:
+        """A new process in the place of one that died; its part, which is to be done again."""
+        part = worker.part
+        assert part is not None
+        worker.process.join()
+        code = worker.process.exitcode
+        self._tries[part.number] = self._tries.get(part.number, 0) + 1
+        if self._tries[part.number] >= _TRIES:
+            how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+            where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
+            todo = "If memory ran out, set BATAG_PART_PAGES lower; the same command goes on"
+            raise InputError(f"a worker died {_TRIES} times ({how})", where=where, todo=todo)
+        worker.connection.close()
+        fresh = self._start()
+        worker.process, worker.connection, worker.part = fresh.process, fresh.connection, None
+        return part
+
+    def stop(self) -> None:
+        """End all processes within a second or two."""
+        for worker in self._workers:
+            worker.process.terminate()
+        for worker in self._workers:
+            worker.process.join(_PATIENCE)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            worker.connection.close()
+
+
+def _run(connection: Connection, work: Work, parent: int) -> None:
+    """The life of a worker; it ends with its parent, however that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and decides
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:
+            return
+    try:
+        tag = work.load()
+        while True:
+            part = connection.recv()
+            connection.send(tag(part, connection.send))
+    except EOFError:
+        return
+    except BatagError as error:
+        connection.send(error)
+    except OSError as error:
+        connection.send(disk_error(error, work.manifest.place.name))
+
+
+def disk_error(error: OSError, where: str) -> InputError:
+    """A full disk or the like, as the user's to mend."""
+    todo = "Make room or mend the rights; the same command goes on where it stopped"
+    return InputError(f"cannot be written ({error.strerror or error})", where=error.filename or where, todo=todo)
+
+
+class _environment:  # noqa: N801
+    """Variables that only children see."""
+
+    def __init__(self, changed: dict[str, str]) -> None:
+        self._changed = changed
+
+    def __enter__(self) -> None:
+        self._before = {name: os.environ.get(name) for name in self._changed}
+        os.environ.update(self._changed)
+
+    def __exit__(self, *_: object) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

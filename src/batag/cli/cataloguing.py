@@ -1,0 +1,194 @@
+"""A catalogue job from the command line: what is written where, progress, and what there is to say at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from batag.catalogue.inputs import Inputs, find_inputs
+from batag.catalogue.job import Job, Totals
+from batag.catalogue.output import COMPRESSIONS, SUFFIXES
+from batag.catalogue.place import is_remote
+from batag.catalogue.tagged import Options, PartFacts
+from batag.cli.terminal import console, print_json, show_problems
+from batag.engines.choice import choose_engine
+from batag.errors import InputError, UsageError
+from batag.evaluation.operating_point import parse_richness
+from batag.pages.file import open_output
+from batag.pages.formats import check_format, format_to_write
+from batag.pages.language import LANGUAGES, known_language
+from batag.pages.problems import Problems
+from batag.settings import settings
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is written: one file or a folder of parts, in a format, compressed or not."""
+
+    out: str
+    format: str
+    compression: str
+    one_file: bool
+
+    @property
+    def is_job(self) -> bool:
+        """Column formats, which need tokens, are written page after page."""
+        return self.format in SUFFIXES
+
+
+def shape_of(out: str, to: str | None) -> Shape:
+    """By the name and what was said: a folder has a slash at its end, is there already, or has no suffix."""
+    path = Path(out)
+    folder = out.endswith("/") or is_remote(out) or path.is_dir() or (to is None and not path.suffix and not path.exists())
+    said, _, packed = (to or "").partition(".")
+    if packed not in COMPRESSIONS:
+        raise UsageError(f"--to {to}: {packed!r} is not a compression", todo="There are gz and zst, as in jsonl.gz")
+    if folder:
+        format = check_format(said) if said else "parquet"
+        if format not in SUFFIXES:
+            raise UsageError(f"{format} is not written in parts", todo=f"Name a file, or say --to {', '.join(SUFFIXES)}")
+        if format == "parquet" and packed:
+            raise UsageError("parquet would be compressed twice", todo="Parquet is compressed inside: say --to parquet")
+        return Shape(out, format, packed, False)
+    format = format_to_write(out, said or None)
+    if path.exists() and not path.is_file():
+        return Shape(out, "device", "", True)
+    # By its name a file is compressed as a whole, when the parts are joined.
+    return Shape(out, format, "" if path.suffix in (".gz", ".zst") else packed, True)
+
+
+def check_labels(wanted: Sequence[str], known: Sequence[str]) -> None:
+    """Labels that a bundle does not have are a mistake, not an empty result."""
+    if missing := [label for label in wanted if label not in known]:
+        raise UsageError(f"the bundle has no label {missing[0]!r}", todo=f"It has {', '.join(known)}")
+
+
+def run(
+    bundle: Path,
+    pages: Sequence[str],
+    shape: Shape,
+    *,
+    asked: dict[str, Any],
+    reading: dict[str, Any],
+    engine: str,
+    workers: int,
+    cluster: str | None,
+    restart: bool,
+    strict: bool,
+    stop_words: Path | None,
+    problems: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a job and say how it went."""
+    from batag.bundles.bundle import find_bundle, read_description
+    from batag.pages.stopwords import read_words
+
+    said = read_description(find_bundle(bundle))
+    if not said.scheme.classes:
+        raise InputError("knows words but no tags", where=str(bundle), todo="Learn from labelled pages first: batag train")
+    check_labels(asked["labels"], said.scheme.classes)
+    if parse_richness(asked["richness"]) is not None and not said.operating_points.points:
+        todo = "Leave richness out, or train again: the bundle gives the most probable tags"
+        raise UsageError(f"this bundle has no operating points for richness {asked['richness']}", todo=todo)
+    if (language := reading["language"]) is not None and known_language(language) is None:
+        raise UsageError(f"{language!r} is not a language of ours", todo=f"There are {', '.join(LANGUAGES)}")
+    if stop_words is not None:
+        read_words(stop_words)
+    inputs = Inputs(
+        paths=find_inputs(pages, format=reading["format"]),
+        **reading | {"language": known_language(language) if language else None},
+    )
+    job = Job(
+        bundle=bundle,
+        engine=choose_engine(bundle, wanted=engine, device="cpu"),
+        inputs=inputs,
+        out=shape.out,
+        options=Options(format=shape.format, compression=shape.compression, **asked),
+        one_file=shape.one_file,
+        workers=workers or (0 if cluster else len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1),
+        cluster=cluster,
+        restart=restart,
+        strict=strict,
+        stop_words=() if stop_words is None else (stop_words,),
+    )
+    err = console(error=True)
+    if not inputs.resumable and not shape.one_file:
+        err.print("standard input cannot be read again: this job cannot go on if it is left", style="yellow", markup=False)
+    found = Problems()
+    failed: list[str] = []
+    with nullcontext() if problems is None else open_output(problems) as stream:
+
+        def told(facts: PartFacts) -> None:
+            failed.extend(facts.failed[: max(0, settings.shown_problems - len(failed))])
+            if stream is not None:
+                for reason in facts.failed:
+                    stream.write(
+                        json.dumps({"reason": reason, "effect": "error in its row"}, ensure_ascii=False).encode() + b"\n"
+                    )
+                for each in facts.listed:
+                    stream.write(json.dumps(each, ensure_ascii=False).encode() + b"\n")
+
+        try:
+            with _bar(shape.out) as watch:
+                totals = job.run(problems=found, watch=watch, told=told)
+        except KeyboardInterrupt:
+            err.print("stopped; finished parts are kept, and the same command goes on", style="bold yellow", markup=False)
+            raise typer.Exit(130) from None
+        finally:
+            for reason in failed:
+                err.print(reason, style="yellow", markup=False)
+            show_problems(found, problems)
+    if as_json:
+        print_json(totals.facts() | {"engine": job.engine, "out": shape.out})
+    else:
+        err.print(summary(totals, shape.out), markup=False)
+
+
+def summary(totals: Totals, out: str) -> str:
+    """The last line."""
+    tagged = max(totals.pages - totals.found, 0)
+    seconds = max(totals.seconds, 1e-9)
+    classes = ", ".join(f"{count:,} {name}" for name, count in totals.tags.most_common()) or "no tag"
+    rate = f"{seconds:,.0f} s, {tagged / seconds:,.0f} a second"
+    before = f", {totals.found:,} of them before" if totals.found else ""
+    again = f", {100 * totals.seen_before / totals.pages:.1f} % seen before" if totals.seen_before else ""
+    errors = f", {totals.errors:,} with an error" if totals.errors else ""
+    repaired = f", {totals.problems.total():,} odd things in the input" if totals.problems else ""
+    return f"{totals.pages:,} pages tagged in {out}{before} ({rate}{again}{errors}{repaired}): {classes}"
+
+
+@contextmanager
+def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
+    """Progress when somebody watches: pages and tokens a second, part, errors, time left."""
+    err = console(error=True)
+    if not err.is_terminal:
+        yield lambda totals: None
+        return
+    from rich import progress as bars
+
+    columns = (
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TextColumn("{task.fields[said]}"),
+        bars.TimeRemainingColumn(),
+    )
+    with bars.Progress(*columns, console=err, transient=True) as display:
+        task = display.add_task(f"tagging to {out}", total=1.0, said="")
+
+        def watch(totals: Totals) -> None:
+            pages = totals.pages + totals.going
+            rate = (pages - totals.found) / max(totals.seconds, 1e-9)
+            tokens = totals.tokens / max(totals.pages, 1) * rate
+            errors = f", {totals.errors:,} errors" if totals.errors else ""
+            text = f"{pages:,} pages, part {totals.parts:,}, {rate:,.0f} pages and {tokens:,.0f} tokens a second{errors}"
+            display.update(task, completed=totals.share, said=text)
+
+        yield watch

@@ -1,0 +1,93 @@
+"""`batag export`: other engines for a bundle, checked before they are put into it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from batag.cli import options
+
+if TYPE_CHECKING:
+    from batag.bundles.bundle import Bundle
+    from batag.engines.export import Exported
+    from batag.training.examples import Example
+
+
+def export(
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
+    engine: Annotated[str, typer.Option("--engine", help="onnx (runs without torch) or torch (with --int8).")] = "onnx",
+    int8: Annotated[bool, typer.Option("--int8", help="Products in int8, by the ranges that are seen on the pages.")] = False,
+    pages: Annotated[
+        list[Path] | None,
+        typer.Option("--pages", help="Labelled pages to check on (dev); none: sample pages, which tell nothing of int8."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Put it into the bundle even if it is worse.")] = False,
+    format: options.Format = None,
+    columns: options.Columns = None,
+    language: options.Language = None,
+    encoding: options.Encoding = None,
+    strict: options.Strict = False,
+    problems: options.ProblemFile = None,
+    as_json: options.Json = False,
+) -> None:
+    """Add an engine to a bundle after comparing it with float32 torch: probabilities, labels, macro F1 and F2, rate."""
+    import torch
+
+    from batag.bundles.bundle import read_bundle
+    from batag.cli.terminal import collected_problems, console, print_json
+    from batag.engines.export import export as make
+    from batag.settings import settings
+
+    torch.set_num_threads(settings.threads)
+    read = read_bundle(bundle)
+    said_of_input = options.of_input(format, columns, language, encoding)
+    with collected_problems(strict=strict, path=problems) as found:
+        examples = _examples(read, pages or [], problems=found, **said_of_input)
+    made = make(read, kind=engine, int8=int8, examples=examples, force=force)
+    facts = {"engine": made.name, "tokens_a_second": made.tokens_a_second, "refused": made.refused or None}
+    if as_json:
+        print_json(facts | made.parity.facts())
+    else:
+        _show(made)
+    if made.refused:
+        console(error=True).print(f"not put into {bundle}: {made.refused} (--force does it all the same)", markup=False)
+        raise typer.Exit(1)
+
+
+def _examples(bundle: Bundle, files: list[Path], **reading: object) -> list[Example]:
+    from itertools import chain
+
+    from batag.pages.formats import read_pages
+    from batag.pages.sample import LANGUAGES, sample_pages
+    from batag.training.examples import label_words, make_examples
+
+    given = chain.from_iterable(read_pages(path, **reading) for path in files)  # type: ignore[arg-type]
+    sample = chain.from_iterable(sample_pages(each, pages=40, split="dev") for each in LANGUAGES)
+    found = label_words(given if files else sample, bundle.segmentation)
+    said = bundle.description
+    examples = make_examples(found, bundle.scheme, window=said.window, overlap=said.overlap)
+    if not files and not set(found.class_tags) & set(bundle.scheme.classes):
+        for each in examples:  # the sample's labels mean nothing to this bundle
+            each.labels = [-1] * len(each.labels)
+    return examples
+
+
+def _show(made: Exported) -> None:
+    from rich.table import Table
+
+    from batag.cli.terminal import console
+
+    parity = made.parity
+    table = Table(title=f"{made.name} beside float32 torch, {parity.tokens:,} tokens")
+    for name in ("", "float32 torch", made.name):
+        table.add_column(name, justify="left" if not name else "right")
+    for name, point in parity.points.items():
+        for key in point.before:
+            title = f"{key.replace('macro_f', 'macro F')} {name}"
+            table.add_row(title, f"{100 * point.before[key]:.2f}", f"{100 * point.after[key]:.2f}")
+    table.add_row("largest difference of a probability", "", f"{parity.largest:.2g}")
+    table.add_row("tokens with another label", "", f"{parity.other_labels:,}")
+    table.add_row("tokens a second, one thread", "", f"{made.tokens_a_second:,.0f}")
+    console().print(table)

@@ -1,0 +1,80 @@
+"""From logits to probabilities without torch: labels of neighbours decided together, and the second reader's say.
+
+Shapes: B pages, L tokens, C labels, R readers; 2 stands for the two directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.bundles.description import Description
+from batag.encoders.batches import Floats
+
+Doubles = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+_LEAST = 1e-300
+
+
+class Answer:
+    """What the head of a classifier does after its logits, as the weights of a bundle say it."""
+
+    def __init__(self, description: Description, arrays: Mapping[str, Floats]) -> None:
+        self.chain = _Links(arrays, "chain.") if description.head.chain else None
+        self.second = _Links(arrays, "neighbours.chain.") if description.head.neighbours else None
+        self.share = float(arrays["neighbours.share"]) if self.second is not None else 0.0
+
+    def __call__(self, logits_BLC: Floats, scores_BLC: Floats, mask_BL: Mask) -> Floats:
+        """Probabilities of the labels; `scores` are the second reader's."""
+        chains = [(links, values) for links, values in ((self.chain, logits_BLC), (self.second, scores_BLC)) if links]
+        read = marginals([links for links, _ in chains], [values for _, values in chains], mask_BL) if chains else []
+        first: Doubles = read[0] if self.chain is not None else _softmax(logits_BLC.astype(np.float64))
+        if self.second is None:
+            return first.astype(np.float32)
+        logs = (np.log(np.maximum(each, _LEAST)) for each in (first, read[-1]))
+        both = _softmax(sum((part * each for part, each in zip((1 - self.share, self.share), logs, strict=True)), np.zeros(())))
+        return both.astype(np.float32)
+
+
+class _Links:
+    """What follows what, begins and ends in a chain, as factors."""
+
+    def __init__(self, arrays: Mapping[str, Floats], name: str) -> None:
+        follows, begins, ends = (arrays[f"{name}{part}"].astype(np.float64) for part in ("follows", "begins", "ends"))
+        self.follows_2CC = _factors(np.stack((follows, follows.T)))
+        self.first_2C = _factors(np.stack((begins, ends)))
+
+
+def marginals(links: Sequence[_Links], scores: Sequence[Floats], mask_BL: Mask) -> list[Doubles]:
+    """The marginals of each token, one array a chain; all chains and both directions go through the page together."""
+    (pages, length), labels, readers = mask_BL.shape, scores[0].shape[-1], len(links)
+    own_RBLC = np.stack(scores).astype(np.float64)
+    own_RBLC = np.exp(own_RBLC - own_RBLC.max(-1, keepdims=True))
+    # From the right it is the same recursion on the page turned round.
+    steps = np.ascontiguousarray(np.stack((own_RBLC, own_RBLC[:, :, ::-1]), axis=1).transpose(3, 0, 1, 2, 4))
+    real = np.stack((mask_BL, mask_BL[:, ::-1])).transpose(2, 0, 1)[..., None]
+    follows = np.stack([each.follows_2CC for each in links])
+    first = np.broadcast_to(np.stack([each.first_2C for each in links])[:, :, None], (readers, 2, pages, labels))
+    before = np.empty((length, readers, 2, pages, labels))
+    before[0] = first
+    for place in range(1, length):
+        sums = steps[place - 1] * before[place - 1]
+        sums /= sums.sum(-1, keepdims=True)
+        # A page that is shorter than its batch begins, from the right, after the padding.
+        before[place] = np.where(real[place - 1], sums @ follows, first)
+    together = before[:, :, 0] * before[::-1, :, 1] * steps[:, :, 0]
+    together /= together.sum(-1, keepdims=True)
+    return list(together.transpose(1, 2, 0, 3))
+
+
+def _factors(logs: Doubles) -> Doubles:
+    factors: Doubles = np.exp(logs - logs.max())
+    return factors
+
+
+def _softmax(x: Doubles) -> Doubles:
+    e = np.exp(x - x.max(-1, keepdims=True))
+    found: Doubles = e / e.sum(-1, keepdims=True)
+    return found

@@ -1,0 +1,106 @@
+"""Which engine runs a bundle here: the fastest that it has and that works on this machine, tried once in a process of its own.
+
+Some libraries die by an illegal instruction on processors that announce more than they can; a child dies in our place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from batag.bundles.bundle import find_bundle, read_bundle, read_description
+from batag.bundles.description import Description
+from batag.engines import ENGINES, WITHOUT_TORCH, build_engine
+from batag.pages.file import open_output
+
+AUTO = ("auto", "soonest")
+_LIBRARIES = {"torch": "torch", "onnx": "onnxruntime"}
+_SECONDS = 120
+_TRIED = [["shoes"], ["new", "running", "shoes", "跑鞋", "スニーカー"] * 7]
+
+
+def choose_engine(folder: Path | str, *, wanted: str = "auto", device: str = "auto") -> str:
+    """The engine as wanted; `auto`: the fastest of the bundle that works here; `soonest`: rather one without torch."""
+    if wanted not in AUTO:
+        return wanted
+    folder = find_bundle(Path(folder))
+    said = read_description(folder)
+    if device not in ("auto", "cpu") or said.frozen:
+        return "torch"
+    for name in _by_rate(said, first=WITHOUT_TORCH if wanted == "soonest" else frozenset()):
+        if name == "torch" or works(folder, name):
+            return name
+    return "torch"
+
+
+def _by_rate(said: Description, *, first: frozenset[str]) -> list[str]:
+    """The engines of a bundle, the fastest first; torch in float32 without a rate of its own comes last."""
+    rates = {"torch": 0.0} | {name: each.tokens_a_second for name, each in said.engines.items() if name in ENGINES}
+    return sorted(rates, key=lambda name: (name not in first, -rates[name]))
+
+
+def works(folder: Path, name: str) -> bool:
+    """Whether an engine runs here; what a child process found is remembered for this processor and these libraries."""
+    key = f"{name} {_library(name)} {_processor()}"
+    known = _remembered()
+    if key not in known:
+        command = [sys.executable, "-m", "batag.engines.choice", str(folder), name]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        try:
+            ended = subprocess.run(command, capture_output=True, timeout=_SECONDS, env=environment, check=False).returncode
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+        if ended > 0:  # not the processor: something is missing, or the bundle is damaged
+            return False
+        known = _remembered() | {key: "works" if ended == 0 else f"died by signal {-ended}"}
+        with suppress(OSError):
+            _memory().parent.mkdir(parents=True, exist_ok=True)
+            with open_output(_memory()) as stream:
+                stream.write(json.dumps(known, indent=1).encode())
+    return known[key] == "works"
+
+
+def _memory() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "batag" / "engines.json"
+
+
+def _remembered() -> dict[str, str]:
+    try:
+        found = json.loads(_memory().read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
+
+
+def _library(name: str) -> str:
+    library = _LIBRARIES[name.partition("-")[0]]
+    try:
+        return f"{library} {version(library)}"
+    except PackageNotFoundError:
+        return library
+
+
+def _processor() -> str:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _try() -> None:
+    """In the child: load the engine and ask it something."""
+    folder, name = Path(sys.argv[1]), sys.argv[2]
+    engine = build_engine(name, read_bundle(folder, layers=name not in WITHOUT_TORCH), device="cpu")
+    for values in engine.probabilities(_TRIED):
+        assert abs(float(values.sum(1).mean()) - 1) < 1e-3
+
+
+if __name__ == "__main__":
+    _try()

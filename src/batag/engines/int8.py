@@ -1,0 +1,70 @@
+"""The products of an encoder in int8: weights by their rows, inputs by ranges that were seen on pages.
+
+The ranges are fixed, not taken from each batch, so that a page's answer does not depend on what else is asked with it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Tensor, nn
+
+Ranges = Mapping[str, tuple[float, float]]
+HEAD = "head"
+
+
+def seen_ranges(layers: nn.Module, run: Callable[[], object]) -> dict[str, tuple[float, float]]:
+    """The least and greatest number that goes into each product while `run` runs."""
+    found: dict[str, tuple[float, float]] = {}
+
+    def watch(name: str) -> Callable[[nn.Module, tuple[Tensor, ...]], None]:
+        def look(_: nn.Module, given: tuple[Tensor, ...]) -> None:
+            least, most = (value.item() for value in given[0].aminmax())
+            before = found.get(name, (0.0, 0.0))
+            found[name] = min(before[0], least), max(before[1], most)
+
+        return look
+
+    hooks = [layer.register_forward_pre_hook(watch(name)) for name, layer in _products(layers)]
+    try:
+        run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found
+
+
+def in_int8(layers: nn.Module, ranges: Ranges) -> None:
+    """Put an int8 product in the place of every linear map that has a range; the last one stays as it is."""
+    for name, layer in _products(layers):
+        if name in ranges:
+            parent, _, own = name.rpartition(".")
+            setattr(layers.get_submodule(parent), own, Int8Linear(layer, *ranges[name]))
+
+
+def _products(layers: nn.Module) -> list[tuple[str, nn.Linear]]:
+    return [(name, layer) for name, layer in layers.named_modules() if isinstance(layer, nn.Linear) and name != HEAD]
+
+
+class Int8Linear(nn.Module):
+    """A linear map of float32 numbers by one product in int8; a number outside the range counts as its border."""
+
+    def __init__(self, linear: nn.Linear, least: float, most: float) -> None:
+        super().__init__()
+        weight = linear.weight.detach()
+        scales = (weight.abs().amax(1) / 127).clamp(min=1e-12).double()
+        zeros = torch.zeros(len(scales), dtype=torch.long)
+        with warnings.catch_warnings():
+            # A later torch may not have them; ours is pinned, and a bundle without int8 runs all the same.
+            warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*")
+            rows = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
+        self.packed = torch.ops.quantized.linear_prepack(rows, linear.bias)
+        self.scale = max(most - least, 1e-12) / 255
+        self.zero = round(-least / self.scale)
+
+    def forward(self, x: Tensor) -> Tensor:
+        product = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
+        found: Tensor = product(x, self.scale, self.zero, self.packed)
+        return found

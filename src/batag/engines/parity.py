@@ -1,0 +1,96 @@
+"""How far an engine's answers are from those of float32 torch, in probabilities, labels and scores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from batag.bundles.bundle import Bundle
+from batag.encoders.batches import Floats, in_batches
+from batag.encoders.device import choose_device
+from batag.encoders.prediction import probabilities
+from batag.engines.engine import Engine
+from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities
+from batag.evaluation.tokens import TokenScores
+from batag.training.examples import Example
+
+NEAR_TIE = 1e-4
+_ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Point:
+    """Scores of one operating point: of float32 torch, and of the engine."""
+
+    before: Mapping[str, float]
+    after: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Parity:
+    """The largest and the mean difference of probabilities, tokens whose label is another (near-ties aside), and with
+    labelled pages the scores beside each other."""
+
+    tokens: int
+    largest: float
+    mean: float
+    other_labels: int
+    labelled: bool
+    points: Mapping[str, Point]
+
+    def facts(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def compare(engine: Engine, bundle: Bundle, examples: Sequence[Example]) -> Parity:
+    """An engine against the classifier itself, which shares nothing with it but the weights."""
+    model, cpu = bundle.model(), choose_device("cpu")
+    sequences = [each.words for each in examples]
+    before = _all(in_batches(lambda batch: probabilities(model, batch, cpu), sequences))
+    after = _all(engine.probabilities(sequences))
+    truth = np.concatenate([np.array(each.labels, dtype=np.int64) for each in examples])
+    difference = np.abs(before - after)
+    # As good as equal before: either label is right.
+    two = np.sort(before, axis=1)[:, -2:]
+    sure = two[:, 1] - two[:, 0] > NEAR_TIE
+    others = int((sure & (before.argmax(1) != after.argmax(1))).sum())
+    labelled = bool((truth >= 0).any())
+    points = _points(bundle, before, after, truth) if labelled else {}
+    return Parity(len(truth), float(difference.max()), float(difference.mean()), others, labelled, points)
+
+
+def _points(bundle: Bundle, before: Floats, after: Floats, truth: Any) -> dict[str, Point]:
+    said = [point.model_dump() for point in bundle.description.operating_points.points]
+    dial = Dial.of_facts(said, bundle.scheme.classes) if said else None
+    chosen = {name: NAMES[name] for name in ("balanced", "rich")} if dial else {"most probable": 0.0}
+    points = {}
+    for name, richness in chosen.items():
+        offsets = label_offsets(bundle.scheme, dial.offsets(richness)) if dial else 0.0
+        scores = []
+        for values in (before, after):
+            tokens = TokenScores(bundle.scheme)
+            tokens.add(truth, (log_probabilities(values) + offsets).argmax(1))
+            scores.append({key: value for key, value in tokens.summary().items() if key in ("macro_f1", "macro_f2")})
+        points[name] = Point(*scores)
+    return points
+
+
+def compare_rates(engines: Mapping[str, Engine], sequences: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Tokens a second of each engine, the best of three rounds in turn; words were looked up before."""
+    tokens = sum(map(len, sequences))
+    best = dict.fromkeys(engines, 0.0)
+    for _ in range(_ROUNDS):
+        for name, engine in engines.items():
+            began = time.perf_counter()
+            engine.probabilities(sequences)
+            best[name] = max(best[name], tokens / (time.perf_counter() - began))
+    return {name: round(rate, 1) for name, rate in best.items()}
+
+
+def _all(values: Sequence[Floats]) -> Floats:
+    return np.concatenate([each for each in values if len(each)])

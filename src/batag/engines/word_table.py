@@ -1,0 +1,137 @@
+"""Words to vectors without torch: each distinct word is spelt and summed up once, then its row is only looked up.
+
+Shapes: B pages, L tokens, D width, K places, C labels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.bundles.description import AGAIN, Description
+from batag.encoders.batches import Floats
+from batag.encoders.spelling import Key, Speller, Spelt
+from batag.encoders.vocabulary import Vocabulary
+from batag.errors import InputError
+
+_REMEMBERED = 100_000
+_SPELLING = ("shortest", "longest", "buckets", "shapes", "parts")
+_FIRST_ROWS = 1_024
+Ints = NDArray[np.int64]
+
+
+class WordTable:
+    """A row a word: its vector, and what it tells the second reader at each place (row 0: beyond the ends of a page).
+
+    Past a number of rows it starts anew, so that memory stays bounded; a row depends on its word alone.
+    """
+
+    def __init__(self, description: Description, vocabulary: Vocabulary, arrays: Mapping[str, Floats]) -> None:
+        said, head = description.input, description.head
+        labels = len(description.labels)
+        rich = said.kind == "rich"
+        spelling: dict[str, Any] = said.model_dump(include=set(_SPELLING)) if rich else {}
+        self.speller = Speller(vocabulary=vocabulary, **spelling, side=head.neighbours, rows=head.rows)
+        width, places = description.encoder.width, self.speller.places
+        self._scale = np.float32(math.sqrt(width))
+
+        def table(name: str, *shape: int) -> Floats:
+            found = arrays.get(name)
+            if found is None or found.shape != shape:
+                what = f"does not fit bundle.json: {name} is not {'x'.join(map(str, shape))}"
+                raise InputError(what, where="model.safetensors", todo=AGAIN)
+            return found
+
+        self._words = table("input.words.weight", len(vocabulary), width)
+        self._grams = table("input.grams.weight", said.buckets, width) if rich else None
+        self._shapes = table("input.shapes.weight", said.shapes, width) if rich else None
+        self._parts = table("input.parts.weight", said.parts, width) if rich and said.parts else None
+        self._facts = table("neighbours.facts", head.rows, labels) if places else np.zeros((1, labels), dtype=np.float32)
+        self._edge = table("neighbours.edge", places, labels) if places else np.zeros((0, labels), dtype=np.float32)
+        self._lock = Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._rows: dict[Key, int] = {}
+        self._vectors: Floats = np.zeros((_FIRST_ROWS, self._words.shape[1]), dtype=np.float32)
+        self._near: Floats = np.zeros((_FIRST_ROWS, *self._edge.shape), dtype=np.float32)
+        self._near[0] = self._edge
+
+    def look_up(self, pages: Sequence[Sequence[str]]) -> tuple[Floats, NDArray[np.bool_], Floats]:
+        """Vectors [B,L,D], which tokens are real [B,L], and the second reader's scores [B,L,C] (0 without one)."""
+        with self._lock:
+            rows_BL = self._numbers(pages)
+            return self._vectors[rows_BL], rows_BL > 0, self._scores(rows_BL)
+
+    def _numbers(self, pages: Sequence[Sequence[str]]) -> Ints:
+        if len(self._rows) >= _REMEMBERED:
+            self._forget()
+        rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
+        known, new = self._rows, []
+        for place, words in enumerate(pages):
+            numbers = []
+            for key in self.speller.keys(words):
+                number = known.get(key)
+                if number is None:
+                    number = known[key] = len(known) + 1
+                    new.append(key)
+                numbers.append(number)
+            rows[place, : len(numbers)] = numbers
+        if new:
+            try:
+                self._add([self.speller.spell(key) for key in new], first=len(known) + 1 - len(new))
+            except BaseException:
+                # A row without its numbers must not be found later.
+                self._forget()
+                raise
+        return rows
+
+    def _add(self, words: Sequence[Spelt], *, first: int) -> None:
+        end = first + len(words)
+        if end > len(self._vectors):
+            size = max(end, 2 * len(self._vectors))
+            self._vectors, self._near = (_longer(each, size) for each in (self._vectors, self._near))
+        numbers = np.fromiter((word.word for word in words), dtype=np.int64, count=len(words))
+        summed = self._words[numbers]
+        if self._grams is not None and self._shapes is not None:
+            counts = np.fromiter((len(word.grams) for word in words), dtype=np.float32, count=len(words))
+            spelt = _sums(self._grams, [word.grams for word in words]) / counts[:, None]
+            spelt += self._shapes[np.fromiter((word.shape for word in words), dtype=np.int64, count=len(words))]
+            if self._parts is not None:
+                spelt += _sums(self._parts, [word.parts for word in words])
+            summed = summed + spelt
+        self._vectors[first:end] = self._scale * summed
+        for place in range(len(self._edge)):
+            self._near[first:end, place] = _sums(self._facts, [word.near[place] for word in words])
+
+    def _scores(self, rows_BL: Ints) -> Floats:
+        (pages, length), (places, labels) = rows_BL.shape, self._edge.shape
+        side = places // 2
+        beyond = np.zeros((pages, side), dtype=np.int64)
+        wide = np.concatenate((beyond, rows_BL, beyond), axis=1)
+        scores: Floats = np.zeros((pages, length, labels), dtype=np.float32)
+        for place in range(places):
+            scores += self._near[wide[:, place : place + length], place]
+        return scores
+
+
+def _longer(rows: Floats, size: int) -> Floats:
+    longer: Floats = np.zeros((size, *rows.shape[1:]), dtype=np.float32)
+    longer[: len(rows)] = rows
+    return longer
+
+
+def _sums(table: Floats, numbers: Sequence[Ints]) -> Floats:
+    """The sum of some rows of a table, for each list of their numbers; of none it is 0."""
+    sums: Floats = np.zeros((len(numbers), table.shape[1]), dtype=np.float32)
+    lengths = np.fromiter(map(len, numbers), dtype=np.int64, count=len(numbers))
+    full = np.flatnonzero(lengths)
+    if len(full):
+        starts = np.cumsum(lengths[full]) - lengths[full]
+        sums[full] = np.add.reduceat(table[np.concatenate(numbers)], starts, axis=0)
+    return sums

@@ -1,0 +1,75 @@
+"""`batag distil` as a person meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.tiny import catalogue, make_bundle, tiny_run, typed
+
+from batag.pages.formats import write_pages
+from batag.pages.page import Page
+
+SMALL = ("encoder.width=16", "encoder.inner=32", "schedule.warmup=40", "training.epochs=1")
+SETTINGS = [part for setting in SMALL for part in ("--set", setting)]
+LONGER = ("--set", "training.epochs=10", "--set", "training.batch=8")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pages without labels, and a line that is none."""
+    path = tmp_path_factory.mktemp("files") / "pages.jsonl"
+    write_pages([Page(page.id, page.fields, language=page.language) for page in catalogue(15)], path)
+    with open(path, "ab") as stream:
+        stream.write(b"not a page\n")
+    return path
+
+
+def test_a_swift_bundle_is_shown_evaluated_and_tags(pages: Path, tmp_path: Path) -> None:
+    done = typed("distil", tiny_run(), pages, "-o", tmp_path / "swift", *SETTINGS, *LONGER)
+    assert done.returncode == 0, done.stderr
+    assert "of labels are the teacher's" in done.stdout
+    assert f"batag tag {tmp_path / 'swift'}" in done.stdout
+    assert "learns from flat on" in done.stderr
+    assert "epoch   1  loss" in done.stderr
+    assert "1 problem: 1 page skipped (1 bad-json)" in done.stderr
+    assert "1 layers, 2 heads, width 16/32" in typed("show", tmp_path / "swift").stdout
+    write_pages(catalogue(4, split="dev"), tmp_path / "dev.jsonl")
+    scores = json.loads(typed("evaluate", tmp_path / "swift", tmp_path / "dev.jsonl", "--json", "--richness", "rich").stdout)
+    assert scores["tokens"]["macro_f2"] > 0.4
+    tagged = typed("tag", tmp_path / "swift", pages, "--out", tmp_path / "tagged.jsonl")
+    assert tagged.returncode == 0, tagged.stderr
+    assert len((tmp_path / "tagged.jsonl").read_bytes().splitlines()) == 45
+
+
+def test_machines_get_json_and_dev_pages_choose_the_dial(pages: Path, tmp_path: Path) -> None:
+    write_pages(catalogue(4, split="dev"), tmp_path / "dev.jsonl")
+    call = ("distil", tiny_run(), pages, "-o", tmp_path / "swift", "--dev", tmp_path / "dev.jsonl", "--json", *SETTINGS)
+    said = json.loads(typed(*call).stdout)
+    assert said["bundle"] == str(tmp_path / "swift")
+    assert said["trained_on"]["pages"] + said["trained_on"]["held_out"] == 45
+    assert 0 <= said["metrics"]["teacher"]["same"] <= 1
+    assert set(said["metrics"]["dev"]["points"]) == {"most probable", "clean", "balanced", "rich"}
+
+
+def test_what_is_wrong_is_one_line_and_leaves_nothing_behind(pages: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "file").write_text("mine")
+    (tmp_path / "empty.jsonl").write_bytes(b"")
+    words = make_bundle(tmp_path / "words", classes=())
+    for code, what, call in (
+        (1, "is there already", (tiny_run(), pages, "-o", tmp_path / "there")),
+        (1, "too few pages", (tiny_run(), tmp_path / "empty.jsonl", "-o", tmp_path / "new")),
+        (1, "knows words but no tags", (words, pages, "-o", tmp_path / "new")),
+        (1, "is not there", (tmp_path / "nowhere", pages, "-o", tmp_path / "new")),
+        (1, "not JSON", (tiny_run(), pages, "-o", tmp_path / "new", "--strict")),
+        (2, "not for a student", (tiny_run(), pages, "-o", tmp_path / "new", "--set", "input.kind=word")),
+        (2, "Missing argument", (tiny_run(), "-o", tmp_path / "new")),
+    ):
+        done = typed("distil", *call)
+        assert done.returncode == code, done.stderr
+        assert what in done.stderr
+        assert "Traceback" not in done.stderr
+        assert not (tmp_path / "new").exists()
+    assert (tmp_path / "there" / "file").read_text() == "mine"

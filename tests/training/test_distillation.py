@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tests.tiny import catalogue, make_bundle, tiny_run
+from torch import Tensor
+
+import batag
+from batag.bundles.bundle import read_bundle
+from batag.encoders.classifier import build_classifier
+from batag.encoders.vocabulary import Vocabulary
+from batag.errors import InputError, UsageError
+from batag.labels.scheme import Scheme
+from batag.pages.page import Page
+from batag.tagging.assessment import assess
+from batag.training import distillation
+from batag.training.agreement import compare
+from batag.training.distillation import Distillation, DistillationEpoch, student_recipe
+from batag.training.projection import project
+from batag.training.run import DivergedError
+
+SMALL = ("encoder.width=16", "encoder.inner=32", "schedule.warmup=40", "training.epochs=1", "training.average=0.9")
+Swift = tuple[Path, list[DistillationEpoch], Distillation]
+TEXTS = [["red", "shoe"], ["blue", "boot", "of", "acme"], ["acme"]]
+
+
+def unlabelled(pages: int) -> list[Page]:
+    return [Page(page.id, page.fields, language=page.language) for page in catalogue(pages)]
+
+
+def begun(*settings: str, pages: int = 30, dev: list[Page] | None = None) -> Distillation:
+    teacher = read_bundle(tiny_run())
+    run = Distillation(teacher, student_recipe(teacher, settings=[*SMALL, *settings]), device="cpu")
+    run.read(unlabelled(pages), dev=dev)
+    return run
+
+
+def finish(run: Distillation) -> list[DistillationEpoch]:
+    return [done for done in run.train() if isinstance(done, DistillationEpoch)]
+
+
+def taught(run: Distillation) -> dict[str, Tensor]:
+    finish(run)
+    return run.learner.weights()
+
+
+@pytest.fixture(scope="module")
+def swift(tmp_path_factory: pytest.TempPathFactory) -> Swift:
+    """A student without dev pages, its epochs, and how it came about."""
+    run = begun("training.epochs=15", "training.batch=16")
+    epochs = finish(run)
+    folder = tmp_path_factory.mktemp("distilled") / "swift"
+    run.ship(folder)
+    return folder, epochs, run
+
+
+def test_a_student_becomes_like_its_teacher_and_its_bundle_is_one_like_any_other(swift: Swift) -> None:
+    folder, epochs, _ = swift
+    assert epochs[-1].agreement.apart < epochs[0].agreement.apart
+    assert epochs[-1].agreement.same > 0.9
+    pages = catalogue(10, split="dev")
+    teacher, student = (assess(batag.load(each), pages).report()["tokens"]["macro_f1"] for each in (tiny_run(), folder))
+    assert student > teacher - 0.1
+    assert student > 0.5
+
+
+def test_tokens_words_classes_and_dial_are_the_teachers(swift: Swift) -> None:
+    student, teacher = read_bundle(swift[0]), read_bundle(tiny_run())
+    assert student.vocabulary.words == teacher.vocabulary.words
+    for part in ("scheme", "labels", "segmentation", "window", "overlap", "operating_points", "calibration"):
+        assert getattr(student.description, part) == getattr(teacher.description, part)
+    assert student.description.encoder.width == 16
+    assert not student.description.head.chain
+    assert not student.description.head.neighbours
+
+
+def test_the_bundle_says_whose_student_it_is(swift: Swift) -> None:
+    folder, epochs, run = swift
+    said = read_bundle(folder).description
+    written = hashlib.sha256((read_bundle(tiny_run()).folder / "bundle.json").read_bytes()).hexdigest()
+    assert said.trained_on["distilled_from"] == {"name": "flat", "sha256": written}
+    assert said.trained_on["pages"] + said.trained_on["held_out"] == 90
+    assert said.metrics == {"teacher": epochs[-1].agreement.facts()}
+    assert not {tuple(each.words) for each in run.held_out} & set(map(tuple, run.texts))
+
+
+def test_the_same_seed_gives_the_same_student_and_another_another() -> None:
+    one, same, other = (taught(begun(f"training.seed={seed}")) for seed in (0, 0, 1))
+    assert all(torch.equal(value, same[name]) for name, value in one.items())
+    assert not torch.equal(one["head.weight"], other["head.weight"])
+
+
+def test_labels_of_the_pages_do_not_count() -> None:
+    without = begun()
+    teacher = without.bundle
+    labelled = Distillation(teacher, student_recipe(teacher, settings=SMALL), device="cpu")
+    labelled.read(catalogue(30))
+    one, other = taught(without), taught(labelled)
+    assert all(torch.equal(value, other[name]) for name, value in one.items())
+
+
+def test_labelled_dev_pages_choose_a_dial_of_its_own(tmp_path: Path) -> None:
+    run = begun(dev=catalogue(10, split="dev"))
+    finish(run)
+    scores = run.ship(tmp_path / "swift")
+    said = read_bundle(tmp_path / "swift").description
+    assert said.operating_points != read_bundle(tiny_run()).description.operating_points
+    assert said.metrics["dev"]["tokens"]["macro_f1"] == scores["dev"]["tokens"]["macro_f1"]
+    assert said.trained_on["dev_pages"] == 30
+
+
+def test_dev_pages_without_labels_are_an_error() -> None:
+    with pytest.raises(InputError, match="no token of dev"):
+        begun(dev=unlabelled(3))
+
+
+def test_too_few_pages_are_an_error() -> None:
+    with pytest.raises(InputError, match="too few pages"):
+        begun(pages=0)
+
+
+@pytest.mark.parametrize("setting", ["input.buckets=7", "head.neighbours=1", "pages.scheme=bio", "objective.name=WCE"])
+def test_what_is_the_teachers_cannot_be_set(setting: str) -> None:
+    with pytest.raises(UsageError, match=r"not for a student.*encoder"):
+        student_recipe(read_bundle(tiny_run()), settings=[setting])
+
+
+def test_a_bundle_without_classes_cannot_teach(tmp_path: Path) -> None:
+    teacher = read_bundle(make_bundle(tmp_path / "words", classes=()))
+    with pytest.raises(InputError, match="knows words but no tags"):
+        student_recipe(teacher)
+
+
+def test_a_teacher_without_a_dial_teaches_too(tmp_path: Path) -> None:
+    teacher = read_bundle(make_bundle(tmp_path / "made"))
+    run = Distillation(teacher, student_recipe(teacher, settings=[*SMALL, "encoder.width=4"]), device="cpu")
+    run.read(unlabelled(10))
+    finish(run)
+    run.ship(tmp_path / "swift")
+    assert batag.load(tmp_path / "swift").dial is None
+
+
+def test_a_loss_that_is_not_finite_is_one_clear_error() -> None:
+    run = begun("schedule.scale=1e30", "schedule.warmup=1")
+    with pytest.raises(DivergedError, match=r"step \d+ is nan"):
+        finish(run)
+
+
+@pytest.mark.parametrize("kind", ["word", "rich"])
+@pytest.mark.parametrize("width", [8, 12])
+def test_a_projection_as_wide_as_the_teacher_loses_nothing(kind: str, width: int) -> None:
+    torch.manual_seed(0)
+    made: dict[str, Any] = {
+        "vocabulary": Vocabulary(["red", "shoe", "boot"]),
+        "labels": 3,
+        "input": {"kind": kind, "buckets": 50},
+    }
+    encoder: dict[str, Any] = {"name": "bat", "depth": 1, "heads": 2, "inner": 16}
+    teacher, student = (build_classifier(**made, encoder=encoder | {"width": each}).eval().input for each in (8, width))
+    project(teacher, student, TEXTS)
+    batch = teacher.lexicon.batch(TEXTS)
+    one, other = teacher(batch)[batch.mask], student(batch)[batch.mask]
+    torch.testing.assert_close(one @ one.T, other @ other.T, rtol=1e-4, atol=1e-4)
+
+
+def test_a_narrow_projection_keeps_the_longest_directions() -> None:
+    torch.manual_seed(0)
+    made: dict[str, Any] = {"vocabulary": Vocabulary(["red", "shoe", "boot"]), "labels": 3, "input": {"kind": "word"}}
+    encoder: dict[str, Any] = {"name": "bat", "depth": 1, "heads": 1, "inner": 16}
+    teacher, student = (build_classifier(**made, encoder=encoder | {"width": each}).eval().input for each in (8, 2))
+    with torch.no_grad():
+        teacher.words.weight[:, 2:] *= 1e-3
+    project(teacher, student, TEXTS)
+    batch = teacher.lexicon.batch(TEXTS)
+    one, other = teacher(batch)[batch.mask], student(batch)[batch.mask]
+    torch.testing.assert_close(one @ one.T, other @ other.T, rtol=1e-2, atol=1e-2)
+
+
+def test_every_text_is_asked_about_twice_with_other_words_of_the_pages_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = begun()
+    asked: list[list[str]] = []
+    monkeypatch.setattr(run, "_step", lambda texts, epoch: asked.extend(texts))
+    monkeypatch.setattr(run, "_compare", lambda taught: None)
+    finish(run)
+    assert sorted(map(len, asked)) == sorted(2 * list(map(len, run.texts)))
+    assert {word for text in asked for word in text} <= {word for text in run.texts for word in text}
+    nearest = [max(sum(a == b for a, b in zip(text, own, strict=False)) for own in run.texts) / len(text) for text in asked]
+    assert min(nearest) < 0.5 < 0.9 < max(nearest)
+
+
+def test_of_very_many_pages_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distillation, "_MOST_PAGES", 20)
+    run = begun()
+    assert (run.facts["pages"], run.facts["held_out"]) == (20, 2)
+    assert run.facts["left_out"] == 90 - 22
+    assert any(all(word.isascii() for word in text) for text in run.texts), "English pages come last"
+
+
+def test_agreement_is_told_by_labels_and_probabilities() -> None:
+    scheme = Scheme("flat", ("goods",))
+    taught, said = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0.9, 0.1], [0.6, 0.4]])
+    alike = compare([taught], [taught], scheme, dial=None)
+    assert (alike.same, alike.macro_f1, alike.macro_f2, alike.apart) == (1.0, 1.0, 1.0, 0.0)
+    apart = compare([taught], [said], scheme, dial=None)
+    assert (apart.texts, apart.tokens, apart.same) == (1, 2, 0.5)
+    assert apart.apart == pytest.approx((0.2 * np.log(0.2 / 0.6) + 0.8 * np.log(0.8 / 0.4)) / 2)
+    assert apart.macro_f1 < 0.5
