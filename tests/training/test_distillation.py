@@ -24,7 +24,14 @@ from batag.training.distillation import Distillation, DistillationEpoch, student
 from batag.training.projection import project
 from batag.training.run import DivergedError
 
-SMALL = ("encoder.width=16", "encoder.inner=32", "schedule.warmup=40", "training.epochs=1", "training.average=0.9")
+SMALL = (
+    "encoder.width=16",
+    "encoder.depth=1",
+    "encoder.inner=32",
+    "schedule.warmup=40",
+    "training.epochs=1",
+    "training.average=0.9",
+)
 Swift = tuple[Path, list[DistillationEpoch], Distillation]
 TEXTS = [["red", "shoe"], ["blue", "boot", "of", "acme"], ["acme"]]
 

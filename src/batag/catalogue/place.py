@@ -37,7 +37,7 @@ class LocalPlace:
     def write(self, name: str, data: bytes) -> None:
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open_output(path) as stream:
+        with open_output(path, plain=True) as stream:
             stream.write(data)
 
     def read(self, name: str) -> bytes | None:

@@ -56,7 +56,7 @@ def read_rows(part: Part, *, whole: bool) -> Rows:
         if problems.counts:
             if page is None:
                 page = "; ".join(f"{each.where}: {each.reason}" for each in problems.listed)
-            else:
+            elif isinstance(page, Page):
                 rows.counts += problems.counts
                 rows.listed += problems.listed[: max(0, 20 - len(rows.listed))]
             problems.counts.clear()

@@ -26,7 +26,7 @@ def distil(
         typer.Option("--dev", help="Labelled pages to choose the dial by; none: the dial is the teacher's."),
     ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the student, as in encoder.depth=2.")
+        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the student, as in encoder.width=64.")
     ] = None,
     device: options.Device = "auto",
     format: options.Format = None,

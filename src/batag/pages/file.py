@@ -8,7 +8,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -114,8 +114,9 @@ class _Unpacked(io.RawIOBase):
 
 
 @contextmanager
-def open_output(path: Path | str) -> Iterator[BinaryIO]:
-    """A file that appears under its name only when it is complete; `.gz` and `.zst` are compressed, `-` is standard output."""
+def open_output(path: Path | str, *, plain: bool = False) -> Iterator[BinaryIO]:
+    """A file that appears under its name only when it is complete; `.gz` and `.zst` are compressed (unless what is written is
+    it already: `plain`), `-` is standard output."""
     if str(path) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -136,7 +137,7 @@ def open_output(path: Path | str) -> Iterator[BinaryIO]:
         ) from error
     try:
         with raw:
-            with _compressed(raw, path) as stream:
+            with nullcontext(raw) if plain else _compressed(raw, path) as stream:
                 yield stream
             raw.flush()
             os.fsync(raw.fileno())

@@ -42,7 +42,7 @@ _HELD_OUT, _MOST_PAGES, _SWAPPED = 10, 50_000, 0.9
 _MAY_CHANGE = ("encoder.", "schedule.", "training.", "dial.", "input.dropout", "input.word_dropout", "head.chain")
 _SWIFT: Mapping[str, Mapping[str, Any]] = {
     "input": {"word_dropout": 0.0, "dropout": 0.0, "pretrained": ""},
-    "encoder": {"width": 48, "depth": 1, "heads": 2, "inner": 96, "dropout": 0.0},
+    "encoder": {"width": 32, "depth": 2, "heads": 2, "inner": 64, "dropout": 0.0},
     "head": {"chain": False, "neighbours": 0},
 }
 """What a student is unless it is told otherwise."""

@@ -1,0 +1,76 @@
+"""The same job on a real Ray of two workers on this machine, one of them killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.tiny import catalogue, tiny_exported
+
+from batag.catalogue.inputs import Inputs
+from batag.catalogue.job import Job
+from batag.catalogue.tagged import Options
+from batag.errors import UsageError
+from batag.pages.formats import write_pages
+from batag.pages.problems import Problems
+
+ENVIRONMENT = os.environ | {"BATAG_PART_PAGES": "10", "RAY_USAGE_STATS_ENABLED": "0"}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("part-*")}
+
+
+def actors() -> list[int]:
+    """Processes of Ray that tag."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if path.read_bytes().startswith(b"ray::_Tagging"):
+                found.append(int(path.parent.name))
+    return found
+
+
+def command(source: Path, out: Path, *more: str) -> list[str]:
+    return [sys.executable, "-m", "batag", "tag", str(tiny_exported()), str(source), "-o", str(out), "--engine", "onnx", *more]
+
+
+def test_a_killed_worker_is_replaced_and_the_manifest_makes_the_job_go_on(tmp_path: Path) -> None:
+    pages = catalogue(20, split="test")
+    write_pages((page for _ in range(20) for page in pages), tmp_path / "pages.parquet")
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    subprocess.run(
+        command(tmp_path / "pages.parquet", whole, "--workers", "1"), env=ENVIRONMENT, check=True, capture_output=True
+    )
+    told = command(tmp_path / "pages.parquet", out, "--cluster", "ray", "--workers", "2")
+    with subprocess.Popen(told, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as process:
+        while len(contents(out)) < 3 and process.poll() is None:
+            time.sleep(0.02)
+        killed = actors()
+        os.kill(killed[0], signal.SIGKILL)
+        _, said = process.communicate(timeout=180)
+    assert process.returncode == 0, said
+    assert f"{len(pages) * 20:,} pages tagged" in said
+    assert contents(out) == contents(whole)
+    for name in ("part-000002", "part-000005"):
+        (out / "_batag" / f"{name}.json").unlink()
+    again = subprocess.run(told, env=ENVIRONMENT, check=True, capture_output=True, text=True)
+    assert f"{len(pages) * 20 - 20:,} of them before" in again.stderr
+    assert contents(out) == contents(whole)
+
+
+@pytest.mark.parametrize("address", ["spark", "http://head:8265", ""])
+def test_what_is_not_a_cluster_is_a_mistake_of_the_call(tmp_path: Path, address: str) -> None:
+    write_pages(catalogue(1), tmp_path / "pages.jsonl")
+    inputs = Inputs(paths=(str(tmp_path / "pages.jsonl"),))
+    job = Job(
+        bundle=tiny_exported(), engine="onnx", inputs=inputs, out=str(tmp_path / "out"), options=Options(), cluster=address
+    )
+    with pytest.raises(UsageError, match="is not a cluster"):
+        job.run(problems=Problems())

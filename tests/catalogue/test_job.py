@@ -1,0 +1,385 @@
+"""Catalogue jobs in one process: what comes out, what is wrong with rows, how a job goes on and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.tiny import catalogue, tiny_run, tiny_tagger
+
+import batag.catalogue.workers as workers
+from batag.catalogue.inputs import Inputs, find_inputs
+from batag.catalogue.job import Job, Totals
+from batag.catalogue.manifest import DONE, JOB
+from batag.catalogue.tagged import Options
+from batag.errors import InputError
+from batag.pages.formats import write_pages
+from batag.pages.problems import Problems
+from batag.settings import Settings
+
+PAGES = catalogue(10, split="test")
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("inputs", "job"):
+        monkeypatch.setattr(f"batag.catalogue.{module}.settings", Settings(part_pages=7))
+
+
+@pytest.fixture(autouse=True)
+def one_tagger(monkeypatch: pytest.MonkeyPatch) -> None:
+    tagger = tiny_tagger()
+    monkeypatch.setattr("batag.tagging.tagger.Tagger.load", lambda *_, **__: tagger)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "pages.jsonl"
+    write_pages(PAGES, path)
+    return path
+
+
+def job(*paths: Path | str, out: Path, **said: Any) -> Job:
+    options = {name: said.pop(name) for name in list(said) if name in Options.__dataclass_fields__}
+    reading = {name: said.pop(name) for name in list(said) if name in ("columns", "language", "encoding")}
+    inputs = Inputs(paths=find_inputs(map(str, paths), format=None), **reading)
+    return Job(bundle=tiny_run(), engine="torch", inputs=inputs, out=str(out), options=Options(**options), workers=1, **said)
+
+
+def run(*paths: Path | str, out: Path, **said: Any) -> Totals:
+    return job(*paths, out=out, **said).run(problems=Problems())
+
+
+def table(folder: Path) -> pa.Table:
+    return pa.concat_tables(pq.read_table(path) for path in sorted(folder.glob("part-*.parquet")))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("part-*")}
+
+
+def expected() -> list[list[tuple[str, int, str]]]:
+    return [[(tag.field, tag.start, tag.label) for tag in tags] for tags in tiny_tagger().tag_many(PAGES)]
+
+
+def seen(rows: list[Any]) -> list[list[tuple[str, int, str]]]:
+    return [[(tag["field"], tag["start"], tag["label"]) for tag in row] for row in rows]
+
+
+# What comes out
+
+
+def test_parts_hold_each_page_once_in_order_with_its_tags(source: Path, tmp_path: Path) -> None:
+    totals = run(source, out=tmp_path / "out")
+    assert len(list((tmp_path / "out").glob("part-*.parquet"))) == 5 == totals.parts
+    found = table(tmp_path / "out")
+    assert found["id"].to_pylist() == [page.id for page in PAGES]
+    assert seen(found["tags"].to_pylist()) == expected()
+    assert found["error"].null_count == len(PAGES) == totals.pages
+    assert totals.tags.total() == sum(map(len, expected()))
+    assert json.loads((tmp_path / "out" / DONE).read_bytes())["pages"] == len(PAGES)
+
+
+def test_columns_of_a_parquet_file_stay_with_their_types_and_order(tmp_path: Path) -> None:
+    columns = {
+        "Price": pa.array([1.5, None, 3.0] * 3, pa.float32()),
+        "title": ["ACME shoes", "red bag", None] * 3,
+        "when": pa.array([1, 2, 3] * 3, pa.timestamp("ms")),
+        "sizes": [[1, 2], [], None] * 3,
+        "error": ["old"] * 9,
+    }
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet", row_group_size=4)
+    totals = run(tmp_path / "in.parquet", out=tmp_path / "out")
+    found = table(tmp_path / "out")
+    assert found.column_names == ["Price", "title", "when", "sizes", "tags", "error"]
+    assert found.select(["Price", "when", "sizes"]).equals(pa.table(columns).select(["Price", "when", "sizes"]))
+    assert totals.errors == 3
+    assert [bool(error) for error in found["error"].to_pylist()] == [False, False, True] * 3
+    assert "row 3" in found["error"][2].as_py()
+
+
+def test_columns_of_a_csv_file_stay_as_they_are_spelt(tmp_path: Path) -> None:
+    text = 'ID,Title,Price,Note\r\n1,"ACME, shoes",5,=1+1\r\n2,"red\nbag",,x\r\n'
+    (tmp_path / "in.csv").write_bytes(text.encode())
+    run(tmp_path / "in.csv", out=tmp_path / "out", format="csv")
+    (path,) = (tmp_path / "out").glob("part-*.csv")
+    rows = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline="")))
+    assert rows[0] == ["ID", "Title", "Price", "Note", "tags", "error"]
+    assert [row[:4] for row in rows[1:]] == [["1", "ACME, shoes", "5", "'=1+1"], ["2", "red\nbag", "", "x"]]
+    assert all(isinstance(json.loads(row[4]), list) for row in rows[1:])
+    twice = tmp_path / "twice"
+    run(path, out=twice, format="csv")
+    assert contents(twice) == contents(tmp_path / "out")
+
+
+def test_whatever_a_json_line_holds_stays(tmp_path: Path) -> None:
+    record = {"id": 7, "title": "ACME shoes", "price": 9.5, "nested": {"a": [1, None]}, "tags": "old", "error": "old"}
+    (tmp_path / "in.jsonl").write_text(json.dumps(record) + "\n\n", encoding="utf-8")
+    run(tmp_path / "in.jsonl", out=tmp_path / "out", format="jsonl", compression="gz")
+    (path,) = (tmp_path / "out").glob("part-*.jsonl.gz")
+    found = json.loads(gzip.decompress(path.read_bytes()))
+    assert {key: found[key] for key in ("title", "price", "nested")} == {
+        key: record[key] for key in ("title", "price", "nested")
+    }
+    assert found["error"] is None
+    assert isinstance(found["tags"], list)
+
+
+@pytest.mark.parametrize("name", ["one.parquet", "one.jsonl", "one.csv", "one.tsv", "one.jsonl.gz", "one.csv.zst"])
+def test_one_file_is_the_parts_joined_and_nothing_is_left_beside_it(source: Path, tmp_path: Path, name: str) -> None:
+    from batag.pages.formats import read_pages
+
+    format = name.split(".")[1]
+    run(source, out=tmp_path / name, one_file=True, format=format)
+    pages = list(read_pages(tmp_path / name))
+    assert [page.id for page in pages] == [page.id for page in PAGES]
+    assert [[(tag.field, tag.start, tag.label) for tag in page.tags] for page in pages] == expected()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "pages.jsonl"])
+
+
+def test_labels_scores_distinct_and_richness_choose_tags(source: Path, tmp_path: Path) -> None:
+    found = {}
+    asked: dict[str, dict[str, Any]] = {
+        "all": {},
+        "brand": {"labels": ("brand",)},
+        "sure": {"min_score": 0.6},
+        "distinct": {"distinct": True},
+        "clean": {"richness": "clean"},
+    }
+    for name, said in asked.items():
+        run(source, out=tmp_path / name, **said)
+        found[name] = [tag for row in table(tmp_path / name)["tags"].to_pylist() for tag in row]
+    assert {tag["label"] for tag in found["brand"]} == {"brand"}
+    assert 0 < len(found["sure"]) < len(found["all"])
+    assert min(tag["score"] for tag in found["sure"]) >= 0.6
+    assert len(found["distinct"]) <= len(found["all"])
+    assert len(found["clean"]) <= len(found["all"])
+
+
+def test_the_same_page_again_is_tagged_once_a_part_and_counted(tmp_path: Path) -> None:
+    lines = [{"id": number, "title": "ACME running shoes"} for number in range(14)]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    totals = run(tmp_path / "in.jsonl", out=tmp_path / "out")
+    assert totals.seen_before == 12
+    tags = table(tmp_path / "out")["tags"].to_pylist()
+    assert all(row == tags[0] for row in tags)
+
+
+def test_folders_are_read_by_name_and_hidden_files_are_not(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "_batag").mkdir()
+    write_pages(PAGES[:3], folder / "b.jsonl.gz")
+    write_pages(PAGES[3:5], folder / "deep" / "a.parquet")
+    write_pages(PAGES[5:6], folder / "a.csv")
+    for hidden in (".x.jsonl", "_batag/y.jsonl", "notes.docx"):
+        (folder / hidden).write_text("{}", encoding="utf-8")
+    run(folder, out=tmp_path / "out", format="jsonl")
+    lines = b"".join(path.read_bytes() for path in sorted((tmp_path / "out").glob("part-*"))).splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [page.id for page in (PAGES[5], *PAGES[:3], *PAGES[3:5])]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no file of pages"):
+        find_inputs([str(tmp_path / "empty")], format=None)
+
+
+# Bad rows
+
+
+def test_a_bad_row_keeps_its_place_and_says_why(tmp_path: Path) -> None:
+    lines = [
+        b'{"id": 1, "title": "ACME shoes"}',
+        b"not json",
+        b'{"id": 3, "title": ["a list"]}',
+        b'{"id": 4, "title": "' + b"x" * 1_100_000 + b'"}',
+        b'{"id": 5, "title": 5}',
+        b'{"id": 6}',
+        b"[1, 2]",
+        b'{"id": 8, "title": "' + b"x" * 9_000_000 + b'"}',
+        b'{"id": 9, "title": "last"',
+    ]
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(lines))
+    totals = run(tmp_path / "in.jsonl", out=tmp_path / "out", format="jsonl")
+    rows = [json.loads(line) for path in sorted((tmp_path / "out").glob("part-*")) for line in path.read_bytes().splitlines()]
+    assert [bool(row["error"]) for row in rows] == [False, True, True, True, False, True, True, True, True]
+    assert totals.errors == 7 == len(totals.failed)
+    for number in (2, 3, 4, 6, 7, 8, 9):
+        assert f"in.jsonl:{number}" in rows[number - 1]["error"]
+    assert rows[2]["title"] == ["a list"]
+    assert totals.problems == {"number-as-text": 1}
+
+
+def test_a_bad_row_of_a_table_keeps_its_place(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text('id,title\n1,a,b,c\n2,shoes\n3,"open\n4,bag\n', encoding="utf-8")
+    run(tmp_path / "in.csv", out=tmp_path / "out")
+    found = table(tmp_path / "out")
+    assert [bool(error) for error in found["error"].to_pylist()] == [True, False, True, False]
+
+
+def test_strictly_bad_rows_are_an_error_and_one_file_is_not_put_in_place(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text('{"title": "shoes"}\nbad\n', encoding="utf-8")
+    with pytest.raises(InputError, match="1 of 2 pages"):
+        run(tmp_path / "in.jsonl", out=tmp_path / "one.jsonl", one_file=True, format="jsonl", strict=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    with pytest.raises(InputError, match="1 of 2 pages"):
+        run(tmp_path / "in.jsonl", out=tmp_path / "out", strict=True)
+
+
+def test_bad_bytes_in_a_parquet_file_are_repaired_and_counted(tmp_path: Path) -> None:
+    title = pa.StringArray.from_buffers(2, pa.py_buffer(b"\0\0\0\0\x05\0\0\0\x0a\0\0\0"), pa.py_buffer(b"sh\xffesshoes"))
+    pq.write_table(pa.table({"title": title}), tmp_path / "in.parquet")
+    totals = run(tmp_path / "in.parquet", out=tmp_path / "out", format="jsonl")
+    assert totals.problems == {"bad-encoding": 1}
+
+
+# Going on
+
+
+class StoppedError(Exception):
+    pass
+
+
+def stop_after(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, done = workers.tag_part, []
+
+    def tag_part(*given: Any, **said: Any) -> Any:
+        if len(done) == parts:
+            raise StoppedError
+        done.append(1)
+        return real(*given, **said)
+
+    monkeypatch.setattr(workers, "tag_part", tag_part)
+
+
+@pytest.mark.parametrize("name", ["pages.jsonl", "pages.csv.gz", "pages.parquet"])
+def test_the_same_command_goes_on_and_the_output_is_that_of_an_undisturbed_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    write_pages(PAGES, tmp_path / name)
+    run(tmp_path / name, out=tmp_path / "whole")
+    for parts in (2, 1):
+        with monkeypatch.context() as patched:
+            stop_after(parts, patched)
+            with pytest.raises(StoppedError):
+                run(tmp_path / name, out=tmp_path / "out")
+    totals = run(tmp_path / name, out=tmp_path / "out")
+    assert (totals.found, totals.pages) == (21, 30)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    again = run(tmp_path / name, out=tmp_path / "out")
+    assert again.found == again.pages == 30
+
+
+def test_a_part_without_its_record_or_file_is_made_again(source: Path, tmp_path: Path) -> None:
+    run(source, out=tmp_path / "out")
+    before = contents(tmp_path / "out")
+    (tmp_path / "out" / "_batag" / "part-000001.json").unlink()
+    (tmp_path / "out" / "_batag" / "part-000002.json").write_text("{", encoding="utf-8")
+    (tmp_path / "out" / "part-000003.parquet").unlink()
+    (tmp_path / "out" / ".part-000004.parquet.99.tmp").write_text("left", encoding="utf-8")
+    assert run(source, out=tmp_path / "out").found == 9
+    assert contents(tmp_path / "out") == before
+    assert not list((tmp_path / "out").glob(".*.tmp"))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"richness": "rich"}, "options"),
+        ({"min_score": 0.5}, "options"),
+        ({"columns": {"title": "description"}}, "reading"),
+        ({"language": "ja"}, "reading"),
+    ],
+)
+def test_other_settings_are_said_and_not_mixed(source: Path, tmp_path: Path, change: dict[str, Any], says: str) -> None:
+    run(source, out=tmp_path / "out")
+    before = contents(tmp_path / "out")
+    with pytest.raises(InputError, match=f"other {says}"):
+        run(source, out=tmp_path / "out", **change)
+    assert contents(tmp_path / "out") == before
+    assert run(source, out=tmp_path / "out", restart=True, **change).found == 0
+
+
+def test_a_changed_input_is_said_and_not_mixed(source: Path, tmp_path: Path) -> None:
+    run(source, out=tmp_path / "out")
+    lines = source.read_bytes().splitlines(keepends=True)
+    lines[8] = lines[8].replace(b'"id"', b'"iD"', 1)
+    source.write_bytes(b"".join(lines))  # of the same length
+    with pytest.raises(InputError, match="has changed since") as caught:
+        run(source, out=tmp_path / "out")
+    assert "rows 8 to 14" in str(caught.value)
+    source.write_bytes(b"".join(lines[:-1]))
+    with pytest.raises(InputError, match="other inputs"):
+        run(source, out=tmp_path / "out")
+
+
+def test_another_bundle_is_said_and_not_mixed(source: Path, tmp_path: Path) -> None:
+    shutil.copytree(tiny_run() / "bundle", tmp_path / "bundle")
+    first = job(source, out=tmp_path / "out")
+    first.run(problems=Problems())
+    path = tmp_path / "bundle" / "bundle.json"
+    path.write_bytes(path.read_bytes() + b"\n")
+    other = Job(**{**vars(first), "bundle": tmp_path / "bundle"})
+    with pytest.raises(InputError, match="other bundle"):
+        other.run(problems=Problems())
+
+
+def test_parts_of_something_else_are_not_overwritten(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "part-000000.parquet").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="something else"):
+        run(source, out=tmp_path / "out")
+    assert (tmp_path / "out" / "part-000000.parquet").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_worker_of_an_older_job_cannot_write_into_a_new_one(source: Path, tmp_path: Path) -> None:
+    from batag.catalogue.manifest import open_manifest
+    from batag.catalogue.place import place_of
+    from batag.catalogue.tagged import tag_part
+
+    old = job(source, out=tmp_path / "out")
+    manifest = open_manifest(place_of(old.out), {"a": 1}, resumable=True, options=old.options, restart=False)
+    part = next(old.inputs.parts(Problems()))
+    done = tag_part(tiny_tagger(), part, old.options)
+    open_manifest(place_of(old.out), {"a": 2}, resumable=True, options=old.options, restart=True)
+    with pytest.raises(InputError, match="another job"):
+        manifest.finish_part(*done)
+    assert not contents(tmp_path / "out")
+
+
+def test_two_jobs_do_not_write_into_one_folder(source: Path, tmp_path: Path) -> None:
+    from batag.catalogue.job import _alone
+
+    with _alone(tmp_path / "out"), pytest.raises(InputError, match="another job is writing"):
+        run(source, out=tmp_path / "out")
+
+
+def test_an_input_without_pages_is_an_error_that_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text("\n", encoding="utf-8")
+    for said in ({"out": tmp_path / "out"}, {"out": tmp_path / "one.jsonl", "one_file": True, "format": "jsonl"}):
+        with pytest.raises(InputError, match="no page could be read"):
+            run(tmp_path / "in.jsonl", **said)
+    with pytest.raises(InputError, match="cannot be opened"):
+        run(tmp_path / "nothing.jsonl", out=tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_any_place_that_fsspec_knows_can_be_read_and_written(source: Path, tmp_path: Path) -> None:
+    import fsspec
+
+    files = fsspec.filesystem("memory")
+    files.pipe_file("/shop/in/pages.jsonl", source.read_bytes())
+    totals = run("memory://shop/in", out="memory://shop/out")  # type: ignore[arg-type]
+    assert totals.pages == 30
+    run(source, out=tmp_path / "out")
+    names = sorted(name.rpartition("/")[2] for name in files.ls("/shop/out", detail=False) if "part-" in name)
+    assert {name: files.cat_file(f"/shop/out/{name}") for name in names} == contents(tmp_path / "out")
+    assert run("memory://shop/in", out="memory://shop/out").found == 30  # type: ignore[arg-type]
+    assert files.exists(f"/shop/out/{JOB}")
+    files.rm("/shop", recursive=True)
