@@ -38,9 +38,9 @@ def test_a_swift_bundle_is_shown_evaluated_and_tags(pages: Path, tmp_path: Path)
     write_pages(catalogue(4, split="dev"), tmp_path / "dev.jsonl")
     scores = json.loads(typed("evaluate", tmp_path / "swift", tmp_path / "dev.jsonl", "--json", "--richness", "rich").stdout)
     assert scores["tokens"]["macro_f2"] > 0.4
-    tagged = typed("tag", tmp_path / "swift", pages, "--out", tmp_path / "tagged.jsonl")
+    tagged = typed("tag", tmp_path / "swift", tmp_path / "dev.jsonl", "--out", tmp_path / "tagged.jsonl")
     assert tagged.returncode == 0, tagged.stderr
-    assert len((tmp_path / "tagged.jsonl").read_bytes().splitlines()) == 45
+    assert len((tmp_path / "tagged.jsonl").read_bytes().splitlines()) == 12
 
 
 def test_machines_get_json_and_dev_pages_choose_the_dial(pages: Path, tmp_path: Path) -> None:

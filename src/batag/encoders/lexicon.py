@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from batag.encoders.frozen import Frozen
-from batag.encoders.spelling import Ints, Key, Speller, Spelt
+from batag.encoders.spelling import Key, Speller
 from batag.encoders.vocabulary import PADDING, Vocabulary
 
 _REMEMBERED = 100_000
 _LOCK = Lock()
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,17 @@ class InputBatch:
         return replace(self, **moved)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A word that was spelt, in little memory."""
+
+    word: int
+    grams: Ints
+    shape: int
+    parts: Ints
+    near: list[Ints]
+
+
 class Lexicon:
     """Gives every word a row, known or not; past a number of rows it starts anew, so that memory stays bounded."""
 
@@ -57,7 +70,7 @@ class Lexicon:
     def _forget(self) -> None:
         nothing = np.zeros(0, dtype=np.int64)
         self._rows: dict[Key, int] = {}
-        self._spelt = [Spelt(PADDING, np.zeros(1, dtype=np.int64), 0, nothing, [nothing] * self.speller.places)]
+        self._spelt = [_Known(PADDING, np.zeros(1, dtype=np.int64), 0, nothing, [nothing] * self.speller.places)]
 
     def tell_neighbours(self, *, side: int, rows: int) -> None:
         """From now on batches also hold what a second reader wants to know of each word."""
@@ -97,9 +110,14 @@ class Lexicon:
         return batch
 
     def _add(self, key: Key) -> int:
-        self._spelt.append(self.speller.spell(key))
+        word, grams, shape, parts, near = self.speller.spell(key)
+        self._spelt.append(_Known(word, _numbers(grams), shape, _numbers(parts), list(map(_numbers, near))))
         self._rows[key] = len(self._spelt) - 1
         return self._rows[key]
+
+
+def _numbers(values: list[int]) -> Ints:
+    return np.array(values, dtype=np.int64)
 
 
 def _in_a_row(numbers: Sequence[Ints]) -> tuple[Tensor, Tensor]:

@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 from zlib import crc32
-
-import numpy as np
-from numpy.typing import NDArray
 
 from batag.encoders.vocabulary import Vocabulary
 from batag.segmentation.speech import has_han_or_kana, parts_of_speech, words_around
@@ -18,21 +16,20 @@ _RUNS = re.compile(r"(.)\1+")
 _LONGEST = 64
 _AFFIX = 3
 _CHARACTERS = 0.8
-Ints = NDArray[np.int64]
+_BEGUN = {step: crc32(f"{step}:".encode()) for step in range(-16, 17)}
 Key = str | tuple[str, str, str]
 """A word; or a character, the word that it lies in and its place there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spelt:
+class Spelt(NamedTuple):
     """A word in numbers: its own, those of its n-grams, shape and parts of speech; `near` has the rows of the second reader,
-    one array a place that the word may be seen at."""
+    a list for each place that the word may be seen at."""
 
     word: int
-    grams: Ints
+    grams: list[int]
     shape: int
-    parts: Ints
-    near: list[Ints]
+    parts: list[int]
+    near: list[list[int]]
 
 
 @dataclass(kw_only=True)
@@ -78,34 +75,40 @@ class Speller:
         parts = [f"{part}{place}" for part in (*spoken, *place)] if self.parts else []
         return Spelt(
             self.vocabulary.number(self.fold(word) if self.buckets else word),
-            self._hashed(self.fold(around)) if self.buckets else np.zeros(0, dtype=np.int64),
+            self._hashed(self.fold(around)) if self.buckets else [],
             _hash(shape(word), self.shapes) if self.buckets else 0,
-            np.array([_hash(part, self.parts) for part in parts], dtype=np.int64),
+            [_hash(part, self.parts) for part in parts],
             self.near(key, spoken) if self.side else [],
         )
 
-    def near(self, key: Key, parts: Sequence[str]) -> list[Ints]:
+    def near(self, key: Key, parts: Sequence[str]) -> list[list[int]]:
         """The rows of what a word with these parts of speech speaks for, for each of the places that it may be seen at."""
         own, near, far = facts_of(key, parts)
         told = [fact.encode(errors="replace") for fact in own]
-        found = []
+        rows, found = self.rows, []
         for step in range(-self.side, self.side + 1):
             # What is told of a neighbour is the beginning of what is told of the word itself.
             facts = told[: len((own, near, far)[min(abs(step), 2)])]
-            begun = crc32(f"{step}:".encode())
-            found.append(np.array([crc32(fact, begun) % self.rows for fact in facts], dtype=np.int64))
+            begun = _BEGUN[step]
+            found.append([crc32(fact, begun) % rows for fact in facts])
         return found
 
-    def _hashed(self, word: str) -> Ints:
+    def _hashed(self, word: str) -> list[int]:
         """The buckets of all n-grams of `<word>`; of a very long word, of its two ends."""
         if len(word) > 2 * _LONGEST:
             word = word[:_LONGEST] + word[-_LONGEST:]
         marked = f"<{word}>"
-        sizes = range(self.shortest, min(self.longest, len(marked)) + 1)
-        grams = [marked[at : at + size] for size in sizes for at in range(len(marked) - size + 1)]
+        letters = [letter.encode(errors="replace") for letter in marked]
+        hashes: list[list[int]] = [[] for _ in range(self.longest)]
+        for at in range(len(letters)):
+            checksum = 0
+            for size, letter in enumerate(letters[at : at + self.longest]):
+                # A longer n-gram goes on with the checksum of the shorter one.
+                checksum = crc32(letter, checksum)
+                hashes[size].append(checksum % self.buckets)
         # A bare edge mark is the same in every word.
-        hashes = [_hash(gram, self.buckets) for gram in grams if gram not in ("<", ">")]
-        return np.array(hashes or [0], dtype=np.int64)
+        hashes[0] = hashes[0][1:-1]
+        return [each for of_size in hashes[self.shortest - 1 :] for each in of_size] or [0]
 
 
 def facts_of(key: Key, parts: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -123,7 +126,7 @@ def facts_of(key: Key, parts: Sequence[str]) -> tuple[list[str], list[str], list
 
 def shape(word: str) -> str:
     """The kinds of its characters, runs shortened: NORDVIK is X, 120cm is dx, ルモラ is k."""
-    return _RUNS.sub(r"\1", "".join(map(_kind, word[:_LONGEST])))
+    return _RUNS.sub(r"\1", word[:_LONGEST].translate(_KINDS))
 
 
 def _hash(text: str, rows: int) -> int:
@@ -142,3 +145,14 @@ def _kind(character: str) -> str:
     if "\u3040" <= character <= "\u309f":
         return "h"
     return "c" if character.isalpha() else character
+
+
+class _Kinds(dict[int, str]):
+    """The kind of each character, by its code; looked at once."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _kind(chr(code))
+        return self[code]
+
+
+_KINDS = _Kinds()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from threading import Lock
 from typing import Any
 
@@ -126,12 +127,13 @@ def _longer(rows: Floats, size: int) -> Floats:
     return longer
 
 
-def _sums(table: Floats, numbers: Sequence[Ints]) -> Floats:
+def _sums(table: Floats, numbers: Sequence[list[int]]) -> Floats:
     """The sum of some rows of a table, for each list of their numbers; of none it is 0."""
     sums: Floats = np.zeros((len(numbers), table.shape[1]), dtype=np.float32)
     lengths = np.fromiter(map(len, numbers), dtype=np.int64, count=len(numbers))
     full = np.flatnonzero(lengths)
     if len(full):
         starts = np.cumsum(lengths[full]) - lengths[full]
-        sums[full] = np.add.reduceat(table[np.concatenate(numbers)], starts, axis=0)
+        rows = np.fromiter(chain.from_iterable(numbers), dtype=np.int64, count=int(lengths.sum()))
+        sums[full] = np.add.reduceat(table[rows], starts, axis=0)
     return sums
