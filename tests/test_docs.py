@@ -57,6 +57,7 @@ def test_every_command_and_option_is_documented(batag) -> None:
         "pretrain",
         "train",
         "curve",
+        "distil",
         "evaluate",
         "show",
         "export",

@@ -20,7 +20,7 @@ from batag.catalogue.inputs import Inputs, find_inputs
 from batag.catalogue.job import Job, Totals
 from batag.catalogue.manifest import DONE, JOB
 from batag.catalogue.tagged import Options
-from batag.errors import InputError
+from batag.errors import InputError, UsageError
 from batag.pages.formats import write_pages
 from batag.pages.problems import Problems
 from batag.settings import Settings
@@ -242,16 +242,12 @@ def test_bad_bytes_in_a_parquet_file_are_repaired_and_counted(tmp_path: Path) ->
 # Going on
 
 
-class StoppedError(Exception):
-    pass
-
-
 def stop_after(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     real, done = workers.tag_part, []
 
     def tag_part(*given: Any, **said: Any) -> Any:
         if len(done) == parts:
-            raise StoppedError
+            raise KeyboardInterrupt
         done.append(1)
         return real(*given, **said)
 
@@ -267,7 +263,7 @@ def test_the_same_command_goes_on_and_the_output_is_that_of_an_undisturbed_run(
     for parts in (2, 1):
         with monkeypatch.context() as patched:
             stop_after(parts, patched)
-            with pytest.raises(StoppedError):
+            with pytest.raises(KeyboardInterrupt):
                 run(tmp_path / name, out=tmp_path / "out")
     totals = run(tmp_path / name, out=tmp_path / "out")
     assert (totals.found, totals.pages) == (21, 30)
@@ -383,3 +379,183 @@ def test_any_place_that_fsspec_knows_can_be_read_and_written(source: Path, tmp_p
     assert run("memory://shop/in", out="memory://shop/out").found == 30  # type: ignore[arg-type]
     assert files.exists(f"/shop/out/{JOB}")
     files.rm("/shop", recursive=True)
+
+
+# What a job must not do
+
+
+def interrupt(parts: int, monkeypatch: pytest.MonkeyPatch, run_it: Any) -> None:
+    with monkeypatch.context() as patched:
+        stop_after(parts, patched)
+        with pytest.raises(KeyboardInterrupt):
+            run_it()
+
+
+def test_whatever_stops_a_job_for_one_file_its_parts_are_kept(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from batag.catalogue.job import _alone
+
+    said: dict[str, Any] = {"out": tmp_path / "one.jsonl", "one_file": True, "format": "jsonl"}
+    interrupt(2, monkeypatch, lambda: run(source, **said))
+    parts = tmp_path / ".one.jsonl.parts"
+    before = contents(parts)
+    assert len(before) == 2
+    with _alone(parts), pytest.raises(InputError, match="another job is writing"):
+        run(source, **said)
+    with pytest.raises(InputError, match="other options"):
+        run(source, **said, min_score=0.5)
+    interrupt(0, monkeypatch, lambda: run(source, **said))
+    assert contents(parts) == before
+    assert run(source, **said).found == 14
+
+
+def test_a_table_with_empty_cells_at_the_end_of_its_rows_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "".join(f"{number},shoes {number},,\n" for number in range(20))
+    (tmp_path / "in.csv").write_text(f"id,title\n{lines}", encoding="utf-8")
+    interrupt(1, monkeypatch, lambda: run(tmp_path / "in.csv", out=tmp_path / "out"))
+    assert run(tmp_path / "in.csv", out=tmp_path / "out").found == 7
+
+
+def test_very_many_bad_rows_in_a_row_all_keep_their_place(tmp_path: Path) -> None:
+    bad = "".join(f'{number},"bad"quote\n' for number in range(1_500))
+    (tmp_path / "in.csv").write_text(f"id,title\na,shoes\n{bad}b,bag\n", encoding="utf-8")
+    totals = run(tmp_path / "in.csv", out=tmp_path / "out")
+    assert (totals.pages, totals.errors) == (1_502, 1_500)
+
+
+@pytest.mark.parametrize("name", ["one.csv", "one.parquet"])
+def test_inputs_with_other_columns_do_not_become_one_table(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.csv").write_text("id,title,price\n1,shoes,5\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("title,colour,id\nbag,red,2\n", encoding="utf-8")
+    format = name.split(".")[1]
+    with pytest.raises(InputError, match="other columns than"):
+        run(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path / name, one_file=True, format=format)
+    totals = run(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path / "one.jsonl", one_file=True, format="jsonl")
+    assert totals.pages == 2
+
+
+def test_columns_keep_their_values_whatever_their_case_and_kind(tmp_path: Path) -> None:
+    from datetime import date
+
+    columns = {"ID": [1], "Title": ["shoes"], "Day": [date(2026, 1, 2)], "Tags": ["old"], "ok": [True]}
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet")
+    run(tmp_path / "in.parquet", out=tmp_path / "out", format="csv")
+    (path,) = (tmp_path / "out").glob("part-*")
+    rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
+    assert rows[0] == ["ID", "Title", "Day", "ok", "tags", "error"]
+    assert rows[1][:4] == ["1", "shoes", "2026-01-02", "true"]
+
+
+def test_columns_of_one_name_stay_apart(tmp_path: Path) -> None:
+    table_ = pa.table([pa.array(["shoes"]), pa.array([1]), pa.array([2])], names=["title", "p", "p"])
+    pq.write_table(table_, tmp_path / "in.parquet")
+    run(tmp_path / "in.parquet", out=tmp_path / "one.parquet", one_file=True)
+    found = pq.read_table(tmp_path / "one.parquet")
+    assert [found[name][0].as_py() for name in found.column_names[1:3]] == [1, 2]
+
+
+def test_a_restart_that_is_cut_mixes_nothing(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from batag.catalogue.place import LocalPlace
+
+    run(source, out=tmp_path / "out")
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalPlace, "remove", stop)
+        with pytest.raises(KeyboardInterrupt):
+            run(source, out=tmp_path / "out", restart=True, min_score=0.6)
+    assert run(source, out=tmp_path / "out", min_score=0.6).found == 0
+    run(source, out=tmp_path / "fresh", min_score=0.6)
+    assert contents(tmp_path / "out") == contents(tmp_path / "fresh")
+
+
+def test_stop_words_and_limits_that_changed_are_said(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(source, out=tmp_path / "out", stop_words=("shoes",))
+    with pytest.raises(InputError, match="other stop words"):
+        run(source, out=tmp_path / "out", stop_words=("bag",))
+    monkeypatch.setattr("batag.catalogue.job.settings", Settings(part_pages=7, max_page_characters=10))
+    with pytest.raises(InputError, match="other limits"):
+        run(source, out=tmp_path / "out", stop_words=("shoes",))
+
+
+def test_a_bundle_that_is_exchanged_while_a_job_runs_is_noticed(source: Path, tmp_path: Path) -> None:
+    from batag.catalogue.workers import Work
+
+    work = Work(tiny_run(), "torch", None, "0" * 64)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="has changed since the job began"):
+        work.load()
+
+
+def test_a_job_does_not_read_what_it_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    write_pages(PAGES, folder / "pages.jsonl")
+    out = folder / "tagged"
+
+    def begun() -> Job:
+        inputs = Inputs(paths=find_inputs([str(folder)], format=None, out=str(out)))
+        return Job(bundle=tiny_run(), engine="torch", inputs=inputs, out=str(out), options=Options(), workers=1)
+
+    interrupt(2, monkeypatch, lambda: begun().run(problems=Problems()))
+    assert begun().run(problems=Problems()).found == 14
+    with pytest.raises(UsageError, match="where they are read"):
+        find_inputs([str(out)], format=None, out=str(out))
+
+
+def test_a_line_end_in_a_header_is_no_row(tmp_path: Path) -> None:
+    lines = "".join(f"{number},shoes\r\n" for number in range(10))
+    (tmp_path / "in.csv").write_bytes(f'"long\r\nname",title\r\n{lines}'.encode())
+    run(tmp_path / "in.csv", out=tmp_path / "one.csv", one_file=True, format="csv")
+    with (tmp_path / "one.csv").open(encoding="utf-8", newline="") as stream:
+        assert len(list(csv.reader(stream))) == 11
+
+
+def test_bad_rows_of_any_format_keep_their_place(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"id": [1, 2, 3], "title": ["shoes", None, "bag"]}), buffer)
+    (tmp_path / "in.parquet.gz").write_bytes(gzip.compress(buffer.getvalue()))
+    totals = run(tmp_path / "in.parquet.gz", out=tmp_path / "out", format="jsonl")
+    assert (totals.pages, totals.errors) == (3, 1)
+
+
+def test_dates_that_python_does_not_know_are_text(tmp_path: Path) -> None:
+    far = pa.array([2**62 // 1_000_000], pa.timestamp("ms"))
+    pq.write_table(pa.table({"title": ["shoes"], "far": far}), tmp_path / "in.parquet")
+    assert run(tmp_path / "in.parquet", out=tmp_path / "out", format="jsonl").errors == 0
+
+
+def test_a_damaged_record_of_the_job_is_one_clear_error(source: Path, tmp_path: Path) -> None:
+    run(source, out=tmp_path / "out")
+    (tmp_path / "out" / JOB).write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match="is damaged"):
+        run(source, out=tmp_path / "out")
+    assert run(source, out=tmp_path / "out", restart=True).pages == 30
+
+
+def test_a_part_of_another_size_is_made_again(source: Path, tmp_path: Path) -> None:
+    run(source, out=tmp_path / "out")
+    before = contents(tmp_path / "out")
+    part = tmp_path / "out" / "part-000001.parquet"
+    part.write_bytes(part.read_bytes()[:20])
+    assert run(source, out=tmp_path / "out").found == 23
+    assert contents(tmp_path / "out") == before
+
+
+def test_what_nobody_thought_of_names_the_rows(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "tag_part", lambda *_, **__: 1 / 0)
+    with pytest.raises(InputError, match="rows 1 to 7: cannot be tagged \\(ZeroDivisionError"):
+        run(source, out=tmp_path / "out")
+
+
+def test_a_part_of_parquet_holds_only_its_own_rows(tmp_path: Path) -> None:
+    from batag.catalogue.rows import read_rows
+
+    pq.write_table(pa.table({"title": ["shoes " * 200] * 20_000}), tmp_path / "in.parquet", row_group_size=20_000)
+    part = next(Inputs(paths=(str(tmp_path / "in.parquet"),)).parts(Problems()))
+    before = pa.total_allocated_bytes()
+    rows = read_rows(part, whole=False)
+    assert rows.table.num_rows == 7
+    assert pa.total_allocated_bytes() - before < 200_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from tests.tiny import make_bundle, tiny_run
 
 import batag.engines.word_table as word_table
 from batag.bundles.bundle import Bundle, read_bundle
+from batag.encoders import build_encoder
 from batag.encoders.chain import Chain
-from batag.engines.answer import Answer
+from batag.engines.answer import Answer, _Links
+from batag.engines.int8 import Int8Linear
+from batag.engines.lean_bat import LeanLayer, lean
 from batag.engines.word_table import WordTable
 from batag.errors import InputError
 
@@ -99,8 +103,6 @@ def test_marginals_are_those_of_the_chain(lengths: list[int], labels: int, seed:
     expected = chain(torch.from_numpy(logits).double(), torch.from_numpy(mask)).exp().detach().numpy()
     answer = Answer.__new__(Answer)
     arrays = {f"chain.{name}": value.detach().numpy() for name, value in chain.named_parameters()}
-    from batag.engines.answer import _Links
-
     answer.chain, answer.second, answer.share = _Links(arrays, "chain."), None, 0.0
     np.testing.assert_allclose(answer(logits, logits, mask)[mask], expected[mask], atol=1e-5)
 
@@ -115,3 +117,32 @@ def test_a_share_of_nothing_is_the_encoder_alone(tmp_path: Path) -> None:
     both = answer(logits, scores, mask)
     answer.second = None
     np.testing.assert_allclose(both, answer(logits, scores, mask), atol=1e-6)
+
+
+@given(st.integers(1, 4), st.integers(1, 12), st.integers(0, 10**6))
+def test_lean_layers_give_the_same_numbers(pages: int, length: int, seed: int) -> None:
+    torch.manual_seed(seed)
+    encoder = build_encoder("bat", width=8, depth=2, heads=2, inner=16).eval().requires_grad_(False)
+    for parameter in encoder.parameters():
+        parameter.add_(0.1 * torch.randn_like(parameter))
+    vectors, mask = torch.randn(pages, length, 8), torch.rand(pages, length) < 0.7
+    mask[:, 0] = True
+    made = lean(deepcopy(encoder))
+    assert all(isinstance(layer, LeanLayer) for layer in made.layers)  # type: ignore[union-attr]
+    with torch.inference_mode():
+        torch.testing.assert_close(made(vectors, mask), encoder(vectors, mask), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"norm": "pre"}, {"residual": "identity"}, {"branches": "attention,conv1"}])
+def test_other_bats_stay_as_they_are(options: dict[str, str]) -> None:
+    encoder = build_encoder("bat", width=8, depth=1, heads=2, inner=16, **options)
+    assert not any(isinstance(layer, LeanLayer) for layer in lean(encoder).layers)  # type: ignore[union-attr]
+
+
+def test_int8_is_near_and_a_number_outside_the_range_counts_as_its_border() -> None:
+    torch.manual_seed(0)
+    linear = torch.nn.Linear(16, 4).requires_grad_(False)
+    x = torch.rand(50, 16) * 4 - 1
+    made = Int8Linear(linear, -1.0, 3.0)
+    torch.testing.assert_close(made(x), linear(x), atol=0.05, rtol=0)
+    torch.testing.assert_close(made(x * 100), made((x * 100).clamp(-1, 3)), atol=1e-5, rtol=0)

@@ -14,7 +14,7 @@ from typing import Any
 from batag.bundles.bundle import find_bundle
 from batag.catalogue.part import Part
 from batag.catalogue.tagged import PartFacts
-from batag.catalogue.workers import Work, disk_error
+from batag.catalogue.workers import Work, disk_error, part_error
 from batag.errors import BatagError, InputError, UsageError
 
 _TRIES = 4
@@ -31,7 +31,8 @@ class _Tagging:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
         self._where = work.manifest.place.name
-        self._tag = replace(work, bundle=Path(self._folder.name)).load()
+        # The bundle is the one that was sent: it need not be compared again.
+        self._tag = replace(work, bundle=Path(self._folder.name), bundle_hash="").load()
 
     def tag(self, part: Part) -> PartFacts | BatagError:
         """An error of the user's is an answer: raised, Ray would wrap it."""
@@ -41,6 +42,8 @@ class _Tagging:
             return error
         except OSError as error:
             return disk_error(error, self._where)
+        except Exception as error:
+            return part_error(error, part)
 
 
 def on_cluster(
@@ -61,7 +64,10 @@ def on_cluster(
         raise UsageError(f"{address!r} is not a cluster", todo="Say ray, or ray://HOST:10001")
     if not ray.is_initialized():
         chosen = {"address": address} if address != "ray" else {"num_cpus": workers or None, "include_dashboard": False}
-        ray.init(**chosen, log_to_driver=False, logging_level=logging.ERROR)
+        try:
+            ray.init(**chosen, log_to_driver=False, logging_level=logging.ERROR)
+        except (OSError, RuntimeError) as error:
+            raise UsageError(f"no cluster answers at {address} ({str(error)[:120]})", todo="Check its address") from error
         open_things.callback(ray.shutdown)
     folder = find_bundle(work.bundle)
     files = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

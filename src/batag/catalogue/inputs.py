@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from batag.catalogue.part import Entry, Part
-from batag.catalogue.place import is_remote, names_under
-from batag.errors import InputError
+from batag.catalogue.place import is_remote, local, names_under
+from batag.errors import InputError, UsageError
 from batag.pages.file import open_file
 from batag.pages.formats import check_format, detect_format, format_of_name, read_pages
 from batag.pages.formats.delimited import column_names, table_rows
-from batag.pages.problems import SKIPPED_PAGE, Problems
+from batag.pages.problems import SKIPPED_PAGE, Problem, Problems
 from batag.pages.source import Source, open_source
 from batag.settings import settings
 
@@ -39,6 +40,35 @@ class Inputs:
     def identities(self) -> list[dict[str, Any]]:
         """What tells whether a file is still the one that a job began with; its rows are compared as they are read again."""
         return [{"name": path, "bytes": None if path == "-" else _size(path)} for path in self.paths]
+
+    def check_alike(self, format: str) -> None:
+        """Whether the columns of all inputs fit into one table; JSON lines fit whatever they hold."""
+        seen: dict[Any, str] = {}
+        for path in self.paths if format != "jsonl" and len(self.paths) > 1 else ():
+            seen.setdefault(self._columns(path), path)
+        if len(seen) > 1:
+            one, other = list(seen.values())[:2]
+            raise InputError(f"has other columns than {one}", where=other, todo="Name a folder, or tag each by itself")
+
+    def _columns(self, path: str) -> Any:
+        """Names (and types) of the columns of a table; nothing for what becomes one of ours."""
+        if path == "-":
+            return None
+        source = open_source(path, problems=Problems(), encoding=self.encoding, columns=self.columns, language=self.language)
+        try:
+            name = self.format or detect_format(source)
+            if name in ("csv", "tsv"):
+                return tuple(table_rows(source, "\t" if name == "tsv" else None).header)
+            if name != "parquet" or source.packed:
+                return None
+            import pyarrow.parquet as pq
+
+            with pq.ParquetFile(source.seekable()) as file:
+                return tuple((each.name, str(each.type)) for each in file.schema_arrow)
+        except (OSError, ValueError):  # said when it is read
+            return None
+        finally:
+            source.close()
 
     def parts(self, problems: Problems) -> Iterator[Part]:
         """All parts in order; what is wrong with a whole file is an error before its first part."""
@@ -66,7 +96,7 @@ class Inputs:
             elif name in ("csv", "tsv"):
                 rows = table_rows(source, "\t" if name == "tsv" else None)
                 names = tuple(column_names(rows.header, source))
-                header = tuple(own.strip() or name for own, name in zip(rows.header, names, strict=True))
+                header = spelt(rows.header, names)
                 yield from _cut(_cells(source, rows), said | {"kind": "cells", "names": names, "header": header}, source)
             else:
                 source.close()
@@ -78,17 +108,21 @@ class Inputs:
             source.close()
 
 
-def find_inputs(given: Iterable[str], *, format: str | None) -> tuple[str, ...]:
-    """Files as they are, and of folders all that look like pages, by name."""
+def find_inputs(given: Iterable[str], *, format: str | None, out: str = "") -> tuple[str, ...]:
+    """Files as they are, and of folders all that look like pages, by name; nothing that a job wrote into `out` itself."""
     if format is not None:
         check_format(format)
     found: list[str] = []
-    for each in given:
+    target = Path(local(out)).resolve() if out and not is_remote(out) else None
+    for each in map(local, given):
         inside = names_under(each)
         if inside is None:
             found.append(each)
             continue
+        if target is not None and Path(each).resolve() == target:
+            raise UsageError("the pages would be written where they are read", where=each, todo="Name another folder")
         own = [name for name in inside if format is not None or format_of_name(name)]
+        own = [name for name in own if target is None or is_remote(name) or target not in Path(name).resolve().parents]
         if not own:
             raise InputError("holds no file of pages", where=each, todo="Name files, or say --format")
         found += own
@@ -114,29 +148,45 @@ def _cells(source: Source, rows: Iterable[tuple[int, list[str]]]) -> Iterator[En
 
 
 def _pages(path: str, format: str, problems: Problems, reading: Mapping[str, Any]) -> Iterator[Entry]:
-    for number, page in enumerate(read_pages(path, format=format, **reading, problems=problems), 1):
-        yield number, number, page
+    queue = _Queue()
+    number = 0
+    for page in chain(read_pages(path, format=format, **reading, problems=queue), [None]):
+        for problem in queue.taken(problems):
+            number += 1
+            yield number, number, f"{problem.where}: {problem.reason}"
+        if page is not None:
+            number += 1
+            yield number, number, page
 
 
 def _with_failures(source: Source, rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
     """Rows, and in the place of one that the reader skipped the reason."""
-    own, whole = Problems(), source.problems
-    source.problems = own
+    queue, whole = _Queue(), source.problems
+    source.problems = queue
+    for number, row in chain(rows, [(0, None)]):
+        for problem in queue.taken(whole):
+            yield int(problem.where.rpartition(":")[2]), f"{problem.where}: {problem.reason}"
+        if row is not None:
+            yield number, row
 
-    def failures() -> Iterator[tuple[int, str]]:
-        nonlocal own
-        if own.counts:
-            for problem in own.listed:
-                if problem.effect == SKIPPED_PAGE:
-                    yield int(problem.where.rpartition(":")[2]), f"{problem.where}: {problem.reason}"
-                else:
-                    whole.add(problem.kind, problem.where, problem.reason, page=problem.page)
-            source.problems = own = Problems()
 
-    for number, row in rows:
-        yield from failures()
-        yield number, row
-    yield from failures()
+class _Queue(Problems):
+    """Problems until somebody takes them; none is too many."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: list[Problem] = []
+
+    def add(self, kind: str, where: str, reason: str, *, page: str = "") -> None:
+        self.waiting.append(Problem(kind, where, reason, page))
+
+    def taken(self, whole: Problems) -> list[Problem]:
+        """Those that cost a page; the others go to `whole`."""
+        waiting, self.waiting = self.waiting, []
+        for problem in waiting:
+            if problem.effect != SKIPPED_PAGE:
+                whole.add(problem.kind, problem.where, problem.reason, page=problem.page)
+        return [problem for problem in waiting if problem.effect == SKIPPED_PAGE]
 
 
 def _cut(entries: Iterable[Entry], said: dict[str, Any], source: Source) -> Iterator[Part]:
@@ -184,6 +234,12 @@ def _ranges(source: Source, said: dict[str, Any]) -> Iterator[Part]:
         yield Part(kind="range", first=first + 1, rows=size, identity=identity, share=(first + size) / total, **said)
 
 
+def spelt(header: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The columns' names as they came, or where one is empty or stands twice, ours."""
+    own = [each.strip() for each in header]
+    return tuple(each if each and own.count(each) == 1 else name for each, name in zip(own, names, strict=True))
+
+
 def is_input(text: str) -> bool:
     """Whether something that was typed is a file or a folder rather than a text."""
-    return text == "-" or is_remote(text) or (len(text) < 4096 and "\0" not in text and Path(text).exists())
+    return text == "-" or is_remote(text) or (len(text) < 4096 and "\0" not in text and Path(local(text)).exists())

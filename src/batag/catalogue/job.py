@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,8 @@ from batag.catalogue.output import join
 from batag.catalogue.part import Part
 from batag.catalogue.place import LocalPlace, is_remote, place_of
 from batag.catalogue.tagged import Options, PartFacts
-from batag.catalogue.workers import Work, Workers, disk_error
-from batag.errors import InputError, UsageError
+from batag.catalogue.workers import Work, Workers, disk_error, part_error
+from batag.errors import BatagError, InputError, UsageError
 from batag.pages.file import open_output
 from batag.pages.problems import Problems
 from batag.settings import settings
@@ -90,7 +92,7 @@ class Job:
     cluster: str | None = None
     restart: bool = False
     strict: bool = False
-    stop_words: tuple[Path, ...] = ()
+    stop_words: tuple[str, ...] = ()
 
     def run(
         self,
@@ -103,6 +105,9 @@ class Job:
         totals = Totals()
         folder = self._folder()
         identities = self.inputs.identities()  # a file that is not there is said before anything is made
+        if self.one_file:
+            self.inputs.check_alike(self.options.format)
+        made = not is_remote(folder) and not Path(folder).exists()
         try:
             with ExitStack() as open_things:
                 if not is_remote(folder):
@@ -114,16 +119,17 @@ class Job:
                     resumable=self.inputs.resumable,
                     options=self.options,
                     restart=self.restart,
+                    ours=self.one_file,
                 )
-                work = Work(self.bundle, self.engine, manifest, self.stop_words)
+                work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words)
                 finished = manifest.finished()
                 sizes = [each["bytes"] or 0 for each in identities]
                 shares: dict[int, float] = {}
 
                 def left() -> Iterator[Part]:
-                    for part in self.inputs.parts(problems):
-                        shares[part.number] = sum(sizes[: part.file]) + part.share * sizes[part.file]
-                        if (facts := finished.get(part.number)) is None:
+                    for part in self._parts(problems):
+                        if (facts := finished.pop(part.number, None)) is None:
+                            shares[part.number] = sum(sizes[: part.file]) + part.share * sizes[part.file]
                             yield part
                         else:
                             manifest.check(part, facts)
@@ -141,29 +147,35 @@ class Job:
                     totals.share = max(totals.share, shares.pop(facts.number, 0.0) / max(sum(sizes), 1))
                     told(facts)
                     watch(totals)
+                where = ", ".join(self.inputs.paths)
                 if totals.pages == totals.errors:
-                    raise InputError("no page could be read", where=", ".join(self.inputs.paths), todo="See the problems")
+                    self._clear(folder, made=made)
+                    raise InputError("no page could be read", where=where, todo="See the problems")
                 if self.strict and totals.errors:
+                    self._clear(folder, made=made)
                     what = f"{totals.errors:,} of {totals.pages:,} pages could not be tagged"
-                    raise InputError(what, where=", ".join(self.inputs.paths), todo="Mend them, or tag without --strict")
+                    raise InputError(what, where=where, todo="Mend them, or tag without --strict")
                 manifest.done(totals.facts())
                 if self.one_file:
                     self._join(manifest, totals)
         except OSError as error:
             raise disk_error(error, self.out) from error
-        finally:
-            if totals.pages == totals.errors or (self.strict and totals.errors):
-                self._clear(folder)
         return totals
 
-    def _clear(self, folder: str) -> None:
+    def _parts(self, problems: Problems) -> Iterator[Part]:
+        try:
+            yield from self.inputs.parts(problems)
+        except OSError as error:
+            what = f"cannot be read ({error.strerror or error})"
+            raise InputError(what, where=error.filename or ", ".join(self.inputs.paths), todo="Check the file") from error
+
+    def _clear(self, folder: str, *, made: bool) -> None:
         """Leave nothing behind of a job that came to nothing; a folder with parts stays as it is."""
-        inside = Path(folder, FOLDER)
-        if not is_remote(folder) and (self.one_file or not any(Path(folder).glob("part-*"))):
-            shutil.rmtree(inside, ignore_errors=True)
-            if self.one_file:
-                shutil.rmtree(folder, ignore_errors=True)
-            with suppress(OSError):
+        if self.one_file:
+            _throw_away(Path(folder))
+        elif not is_remote(folder) and not any(Path(folder).glob("part-*")):
+            shutil.rmtree(Path(folder, FOLDER), ignore_errors=True)
+            if made:
                 Path(folder).rmdir()
 
     def _facts(
@@ -191,8 +203,9 @@ class Job:
             "bundle": bundle_hash(self.bundle),
             "engine": self.engine,
             "options": asdict(self.options),
-            "stop words": [str(path) for path in self.stop_words],
-            "parts": {"pages": settings.part_pages, "bytes": settings.part_bytes},
+            "stop words": hashlib.sha256("\n".join(self.stop_words).encode(errors="replace")).hexdigest(),
+            "limits": asdict(settings),
+            "batag": version("batag"),
         }
 
     def _folder(self) -> str:
@@ -212,20 +225,33 @@ class Job:
             names = [manifest.file_of(number) for number in range(totals.parts)]
             join((manifest.place.read(name) or b"" for name in names), stream, format=self.options.format)
         assert isinstance(manifest.place, LocalPlace)
-        shutil.rmtree(manifest.place.path)
+        _throw_away(manifest.place.path)
 
 
 def _here(work: Work, parts: Iterator[Part], more: Callable[[int], None]) -> Iterator[PartFacts]:
     """In this process."""
     tag = work.load()
     for part in parts:
-        yield tag(part, more)
+        try:
+            yield tag(part, more)
+        except (BatagError, OSError, MemoryError):
+            raise
+        except Exception as error:
+            raise part_error(error, part) from error
 
 
 def _again(first: list[Part], rest: Iterator[Part]) -> Iterator[Part]:
     while first:
         yield first.pop(0)
     yield from rest
+
+
+def _throw_away(folder: Path) -> None:
+    """Remove a folder of ours so that it is there whole or not at all."""
+    gone = folder.with_name(f"{folder.name}.gone")
+    shutil.rmtree(gone, ignore_errors=True)
+    folder.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
 
 
 @contextmanager

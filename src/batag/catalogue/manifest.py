@@ -38,20 +38,20 @@ class Manifest:
         if self._current() != self.job:
             raise InputError("another job has begun here", where=self.place.name, todo="Give each job a folder of its own")
         self.place.write(self.file_of(facts.number), data)
-        self.place.write(_record(facts.number), json.dumps(asdict(facts), ensure_ascii=False).encode(errors="replace"))
+        self.place.write(_record(facts.number), json.dumps({"job": self.job} | asdict(facts)).encode())
 
     def _current(self) -> str | None:
         found = self.place.read(JOB)
-        return None if found is None else json.loads(found).get("job")
+        return None if found is None else _said(found, self.place).get("job")
 
     def finished(self) -> dict[int, PartFacts]:
-        """The parts that have a record, and whose file is the one that was recorded."""
+        """The parts that have a record of this job, and a file of the size that was recorded."""
         found = {}
-        there = set(self.place.names())
-        for name in self.place.names(FOLDER):
+        there = self.place.sizes()
+        for name in self.place.sizes(FOLDER):
             if name.startswith("part-"):
-                facts = _facts(self.place.read(f"{FOLDER}/{name}"))
-                if facts is not None and self.file_of(facts.number) in there:
+                facts = _facts(self.place.read(f"{FOLDER}/{name}"), self.job)
+                if facts is not None and there.get(self.file_of(facts.number)) == facts.bytes:
                     found[facts.number] = facts
         return found
 
@@ -62,30 +62,33 @@ class Manifest:
             raise InputError("has changed since the job began", where=where, todo="Say --restart to tag everything again")
 
     def done(self, facts: dict[str, Any]) -> None:
-        self.place.write(DONE, json.dumps(facts, ensure_ascii=False, indent=1).encode())
+        self.place.write(DONE, json.dumps(facts, indent=1).encode())
 
 
-def open_manifest(place: Place, facts: dict[str, Any], *, resumable: bool, options: Options, restart: bool) -> Manifest:
-    """The manifest of a new job, or of the same one that was left; what differs is said, and nothing is mixed."""
+def open_manifest(
+    place: Place, facts: dict[str, Any], *, resumable: bool, options: Options, restart: bool, ours: bool = False
+) -> Manifest:
+    """The manifest of a new job, or of the same one that was left; what differs is said, and nothing is mixed. A folder that is
+    `ours` alone may hold what is left of anything."""
     wanted = json.loads(json.dumps(facts))
     said = place.read(JOB)
     if said is not None and not restart:
-        before = json.loads(said)
+        before = _said(said, place)
         changed = [name for name, value in wanted.items() if before.get(name) != value]
         if changed or not resumable:
             what = f"holds a job with other {', '.join(changed)}" if changed else "standard input cannot be read again"
             raise InputError(what, where=place.name, todo="Say --restart to begin anew, or name another folder")
         return Manifest(place, options, before["job"])
-    if said is None and any(name.startswith("part-") for name in place.names()):
+    if said is None and not restart and not ours and any(name.startswith("part-") for name in place.sizes()):
         todo = "Say --restart to replace them, or name another folder"
         raise InputError("holds parts of something else", where=place.name, todo=todo)
     manifest = Manifest(place, options, uuid.uuid4().hex)
     # The new job is known before the old parts go: an old worker that still writes finds that it is not its folder any more.
-    place.write(JOB, json.dumps({"job": manifest.job} | wanted, ensure_ascii=False, indent=1).encode())
-    for name in place.names(FOLDER):
+    place.write(JOB, json.dumps({"job": manifest.job} | wanted, indent=1).encode())
+    for name in place.sizes(FOLDER):
         if f"{FOLDER}/{name}" not in (JOB, LOCK):
             place.remove(f"{FOLDER}/{name}")
-    for name in place.names():
+    for name in place.sizes():
         if name.startswith("part-"):
             place.remove(name)
     return manifest
@@ -100,8 +103,18 @@ def _record(number: int) -> str:
     return f"{FOLDER}/part-{number:06}.json"
 
 
-def _facts(data: bytes | None) -> PartFacts | None:
+def _said(data: bytes, place: Place) -> dict[str, Any]:
     try:
-        return None if data is None else PartFacts(**json.loads(data))
-    except (ValueError, TypeError):
+        found: dict[str, Any] = json.loads(data)
+        return found | {"job": found["job"]}
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError("is damaged", where=f"{place.name}/{JOB}", todo="Say --restart to begin anew") from error
+
+
+def _facts(data: bytes | None, job: str) -> PartFacts | None:
+    """What a record says, if it is whole and of this job."""
+    try:
+        found = json.loads(data or b"{}")
+        return PartFacts(**found) if found.pop("job") == job else None
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -64,10 +64,9 @@ def _delimited(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str |
 
 def _cells(rows: Rows) -> tuple[list[str], Iterable[list[str]]]:
     """The columns that came in and each row's cells as text; of records without columns, those of batag's own tables."""
-    if rows.table is not None or rows.names:
-        names = rows.names or tuple(rows.table.column_names)
-        spelt = [(name, own) for name, own in zip(names, rows.header or names, strict=True) if name not in _ADDED]
-        return [own for _, own in spelt], ([_text(record.get(name)) for name, _ in spelt] for record in rows.records)
+    if rows.names:
+        kept = [(name, own) for name, own in zip(rows.names, rows.header, strict=True) if name not in _ADDED]
+        return [own for _, own in kept], ([_text(record.get(name)) for name, _ in kept] for record in rows.records)
     pairs = zip(rows.pages, rows.records, strict=True)
     return list(_OURS), ([own[name] for name in _OURS] for own in (_our_cells(page, record) for page, record in pairs))
 
@@ -80,7 +79,9 @@ def _our_cells(page: Page | str, record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None else value if isinstance(value, str) else dump(value).decode()
+    if value is None or isinstance(value, str):
+        return value or ""
+    return dump(value).decode() if isinstance(value, (bool, dict, list, tuple, bytes)) else str(value)
 
 
 def _parquet(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None]) -> bytes:
@@ -88,7 +89,7 @@ def _parquet(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | N
     import pyarrow.parquet as pq
 
     if rows.table is not None:
-        table = rows.table.drop_columns([name for name in _ADDED if name in rows.table.column_names])
+        table = rows.table.select([place for place, name in enumerate(rows.names) if name not in _ADDED])
     else:
         names, cells = _cells(rows)
         # What is empty here was empty or absent there.
@@ -128,23 +129,26 @@ def join(parts: Iterable[bytes], stream: BinaryIO, *, format: str) -> None:
         _join_parquet(parts, stream)
         return
     for number, data in enumerate(parts):
-        stream.write(data[data.index(b"\r\n") + 2 :] if number and format in ("csv", "tsv") else data)
+        stream.write(data[_header_length(data) :] if number and format in ("csv", "tsv") else data)
+
+
+def _header_length(data: bytes) -> int:
+    """Where the first row of a table ends; a line end inside quotes does not end it."""
+    end = -1
+    while True:
+        end = data.index(b"\r\n", end + 1)
+        if data.count(b'"', 0, end) % 2 == 0:
+            return end + 2
 
 
 def _join_parquet(parts: Iterable[bytes], stream: BinaryIO) -> None:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer = None
     for data in parts:
-        table = pq.read_table(io.BytesIO(data))
-        if writer is None:
-            writer = pq.ParquetWriter(stream, table.schema, compression="zstd")
-        if table.schema != writer.schema:  # inputs with other columns: theirs are added as far as there is a place
-            missing = [field for field in writer.schema if field.name not in table.column_names]
-            for field in missing:
-                table = table.append_column(field, pa.nulls(table.num_rows, field.type))
-            table = table.select(writer.schema.names).cast(writer.schema)
+        with pq.ParquetFile(io.BytesIO(data)) as file:
+            table = file.read()
+        writer = writer or pq.ParquetWriter(stream, table.schema, compression="zstd")
         writer.write_table(table)
     if writer is not None:
         writer.close()

@@ -46,4 +46,4 @@ class Part:
 
 
 def _text(held: Any) -> str:
-    return repr((held.id, dict(held.fields), held.language)) if isinstance(held, Page) else repr(held)
+    return repr((held.id, dict(held.fields), held.language, held.tokens)) if isinstance(held, Page) else repr(held)

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from batag.errors import InputError, UsageError
 from batag.pages.file import open_output
 
+_LOCAL = "file://"
+
 
 class Place(Protocol):
     """A folder; a file in it appears whole or not at all."""
@@ -21,8 +23,8 @@ class Place(Protocol):
         """The bytes of a file, None if there is none."""
         ...
 
-    def names(self, folder: str = "") -> list[str]:
-        """The files in it, sorted."""
+    def sizes(self, folder: str = "") -> dict[str, int]:
+        """The files in it, sorted, and how many bytes each has."""
         ...
 
     def remove(self, name: str) -> None: ...
@@ -32,7 +34,8 @@ class LocalPlace:
     """A folder of this machine."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.name = path, str(path)
+        # Workers of a cluster have a folder of their own to start from.
+        self.path, self.name = path.absolute(), str(path)
 
     def write(self, name: str, data: bytes) -> None:
         path = self.path / name
@@ -46,9 +49,10 @@ class LocalPlace:
         except FileNotFoundError:
             return None
 
-    def names(self, folder: str = "") -> list[str]:
+    def sizes(self, folder: str = "") -> dict[str, int]:
         inside = self.path / folder
-        return sorted(path.name for path in inside.iterdir() if path.is_file()) if inside.is_dir() else []
+        there = sorted(path for path in inside.iterdir() if path.is_file()) if inside.is_dir() else []
+        return {path.name: path.stat().st_size for path in there}
 
     def remove(self, name: str) -> None:
         (self.path / name).unlink(missing_ok=True)
@@ -74,12 +78,12 @@ class RemotePlace:
             return None
         return found
 
-    def names(self, folder: str = "") -> list[str]:
+    def sizes(self, folder: str = "") -> dict[str, int]:
         try:
-            listed = self._files.ls(f"{self._root}/{folder}".rstrip("/"), detail=True)
+            listed = self._files.ls(f"{self._root}/{folder}".rstrip("/"), detail=True, refresh=True)
         except FileNotFoundError:
-            return []
-        return sorted(each["name"].rpartition("/")[2] for each in listed if each["type"] == "file")
+            return {}
+        return dict(sorted((each["name"].rpartition("/")[2], each["size"]) for each in listed if each["type"] == "file"))
 
     def remove(self, name: str) -> None:
         with suppress(FileNotFoundError):
@@ -88,12 +92,17 @@ class RemotePlace:
 
 def is_remote(path: str) -> bool:
     """Whether a path is an address such as s3://shop/pages."""
-    return "://" in path[:20]
+    return "://" in path[:20] and not path.startswith(_LOCAL)
+
+
+def local(path: str) -> str:
+    """A path of this machine without the scheme that may stand before it."""
+    return path.removeprefix(_LOCAL)
 
 
 def place_of(path: str) -> Place:
     """The folder of that name."""
-    return RemotePlace(path) if is_remote(path) else LocalPlace(Path(path))
+    return RemotePlace(path) if is_remote(path) else LocalPlace(Path(local(path)))
 
 
 def filesystem(url: str) -> tuple[Any, str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from itertools import accumulate, pairwise
 from typing import Any
 
+from batag.catalogue.inputs import spelt
 from batag.catalogue.part import Part
 from batag.errors import InputError
 from batag.pages.file import open_file
@@ -21,6 +22,7 @@ from batag.pages.record import KNOWN_KEYS, RecordReader, to_record
 from batag.pages.row import from_cells, unescaped
 from batag.pages.source import Source
 
+_BATCH = 4_096
 _REPLACED = frozenset({"tags", "labels", "error"})
 
 
@@ -53,6 +55,8 @@ def read_rows(part: Part, *, whole: bool) -> Rows:
             kept = unescaped(record) if part.kind == "cells" else record
             cells = record if part.kind == "lines" else from_cells(record, escaped=part.kind == "cells")
             page = reader.page({key: value for key, value in cells.items() if key not in _REPLACED}, where=where, number=number)
+            if isinstance(page, Page) and "labels" in cells:
+                page = replace(page, extra={**page.extra, "labels": cells["labels"]})
         if problems.counts:
             if page is None:
                 page = "; ".join(f"{each.where}: {each.reason}" for each in problems.listed)
@@ -83,7 +87,8 @@ def _records(part: Part, rows: Rows, problems: Problems, *, whole: bool) -> Iter
             yield where, number, held
 
 
-def _of_cells(cells: list[str], names: tuple[str, ...], where: str) -> dict[str, Any] | str:
+def _of_cells(given: list[str], names: tuple[str, ...], where: str) -> dict[str, Any] | str:
+    cells = list(given)  # a part stays as it was read
     while len(cells) > len(names) and not cells[-1]:
         cells.pop()
     if len(cells) > len(names):
@@ -100,20 +105,34 @@ def _of_range(part: Part, rows: Rows, problems: Problems, *, whole: bool) -> Ite
         try:
             with pq.ParquetFile(stream) as file:
                 names = column_names(file.schema_arrow.names, source)
-                rows.table = pa.Table.from_batches(_of_rows(file, part.first - 1, part.rows), schema=file.schema_arrow)
+                kept = pa.Table.from_batches(_of_rows(file, part.first - 1, part.rows), schema=file.schema_arrow)
+                # Copied, so that the batches that it was cut from can go.
+                rows.table = kept.combine_chunks().rename_columns(list(spelt(file.schema_arrow.names, names)))
+                rows.names, rows.header = tuple(names), tuple(rows.table.column_names)
         except (pa.ArrowException, OSError) as error:
             what = f"cannot be read ({str(error).splitlines()[0][:120]})"
             raise InputError(what, where=f"{part.source}, row {part.first}", todo="Write the file anew") from error
     wanted = {*KNOWN_KEYS, "more", *part.columns.values()} - _REPLACED
     chosen = [(name, column) for name, column in zip(names, rows.table.columns, strict=True) if whole or name in wanted]
     try:
-        columns: Mapping[str, list[Any]] = {name: column.to_pylist() for name, column in chosen}
+        columns: Mapping[str, list[Any]] = {name: _values(column) for name, column in chosen}
     except UnicodeDecodeError:
         yield from _of_bad_bytes(part, rows.table, names, [name for name, _ in chosen], source)
         return
     for place in range(rows.table.num_rows):
         record = {name: values[place] for name, values in columns.items() if values[place] is not None}
         yield f"{part.source}, row {part.first + place}", part.first + place, record
+
+
+def _values(column: Any) -> list[Any]:
+    """A column in Python's own kinds; as text what Python has none for (a date in the year 20,000)."""
+    try:
+        found: list[Any] = column.to_pylist()
+    except (OverflowError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise
+        found = column.cast("string").to_pylist()
+    return found
 
 
 def _of_bad_bytes(
@@ -131,7 +150,7 @@ def _of_rows(file: Any, first: int, rows: int) -> Iterable[Any]:
     starts = list(accumulate((file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)), initial=0))
     groups = [n for n, (start, end) in enumerate(pairwise(starts)) if start < first + rows and end > first]
     place = starts[groups[0]]
-    for batch in file.iter_batches(row_groups=groups):
+    for batch in file.iter_batches(batch_size=min(rows, _BATCH), row_groups=groups):
         begin, end = max(first - place, 0), min(first + rows - place, batch.num_rows)
         if begin < end:
             yield batch.slice(begin, end - begin)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import multiprocessing
 import os
 import signal
@@ -14,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from batag.catalogue.manifest import Manifest
+from batag.catalogue.manifest import Manifest, bundle_hash
 from batag.catalogue.part import Part
 from batag.catalogue.tagged import PartFacts, tag_part
 from batag.errors import BatagError, InputError
@@ -31,7 +32,8 @@ class Work:
     bundle: Path
     engine: str
     manifest: Manifest
-    stop_words: tuple[Path, ...] = ()
+    bundle_hash: str = ""
+    stop_words: tuple[str, ...] = ()
 
     def load(self) -> Callable[[Part, Callable[[int], None]], PartFacts]:
         """A function that tags a part and puts it where it belongs."""
@@ -42,7 +44,11 @@ class Work:
             import torch
 
             torch.set_num_threads(1)
+        if self.bundle_hash and bundle_hash(self.bundle) != self.bundle_hash:
+            todo = "Say --restart to begin anew with the bundle as it is now"
+            raise InputError("has changed since the job began", where=str(self.bundle), todo=todo)
         tagger = Tagger.load(self.bundle, engine=self.engine, device="cpu", stop_words=self.stop_words)
+        gc.freeze()  # what is loaded stays: nobody need look at it again
 
         def work(part: Part, progress: Callable[[int], None]) -> PartFacts:
             data, facts = tag_part(tagger, part, self.manifest.options, progress=progress)
@@ -67,14 +73,14 @@ class Workers:
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
         self._tries: dict[int, int] = {}
-        # One thread a process, whatever library asks; children read it before they import anything.
-        with _environment({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}):
-            self._workers = [self._start() for _ in range(number)]
+        self._workers = [self._start() for _ in range(number)]
 
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_run, args=(theirs, self._work, os.getpid()), daemon=True)
-        process.start()
+        # One thread a process, whatever library asks; children read it before they import anything.
+        with _environment({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}):
+            process.start()
         theirs.close()
         return _Worker(process, ours)
 
@@ -149,17 +155,27 @@ def _run(connection: Connection, work: Work, parent: int) -> None:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:
             return
+    part: Part | None = None
     try:
         tag = work.load()
         while True:
             part = connection.recv()
             connection.send(tag(part, connection.send))
-    except EOFError:
+    except (EOFError, MemoryError):
         return
     except BatagError as error:
         connection.send(error)
     except OSError as error:
         connection.send(disk_error(error, work.manifest.place.name))
+    except Exception as error:
+        connection.send(part_error(error, part))
+
+
+def part_error(error: Exception, part: Part | None) -> InputError:
+    """What nobody thought of, with the rows that it happened in."""
+    where = "" if part is None else f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
+    what = f"cannot be tagged ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else 'no word'})"
+    return InputError(what, where=where, todo="Mend or leave out these rows, and tell us of them")
 
 
 def disk_error(error: OSError, where: str) -> InputError:

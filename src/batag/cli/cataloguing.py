@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -13,20 +14,22 @@ from typing import Any
 
 import typer
 
-from batag.catalogue.inputs import Inputs, find_inputs
+from batag.catalogue.inputs import Inputs, find_inputs, is_input
 from batag.catalogue.job import Job, Totals
 from batag.catalogue.output import COMPRESSIONS, SUFFIXES
 from batag.catalogue.place import is_remote
 from batag.catalogue.tagged import Options, PartFacts
 from batag.cli.terminal import console, print_json, show_problems
 from batag.engines.choice import choose_engine
-from batag.errors import InputError, UsageError
+from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
 from batag.pages.file import open_output
-from batag.pages.formats import check_format, format_to_write
+from batag.pages.formats import check_format, format_of_name, format_to_write
 from batag.pages.language import LANGUAGES, known_language
 from batag.pages.problems import Problems
 from batag.settings import settings
+
+_SUFFIXES = frozenset({".json", ".txt", ".gz", ".zst"})
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,20 @@ def shape_of(out: str, to: str | None) -> Shape:
         if format == "parquet" and packed:
             raise UsageError("parquet would be compressed twice", todo="Parquet is compressed inside: say --to parquet")
         return Shape(out, format, packed, False)
+    if packed and path.suffix != f".{packed}":
+        raise UsageError(f"{out} does not say that it is compressed", todo=f"Name it {out}.{packed}")
     format = format_to_write(out, said or None)
     if path.exists() and not path.is_file():
         return Shape(out, "device", "", True)
-    # By its name a file is compressed as a whole, when the parts are joined.
-    return Shape(out, format, "" if path.suffix in (".gz", ".zst") else packed, True)
+    # It is compressed as a whole, by its name, when the parts are joined.
+    return Shape(out, format, "", True)
+
+
+def check_there(given: Sequence[str]) -> None:
+    """A name that looks like a file's and leads nowhere is a mistake, not a text."""
+    for each in given:
+        if not is_input(each) and not any(map(str.isspace, each)) and (format_of_name(each) or Path(each).suffix in _SUFFIXES):
+            raise InputError("cannot be opened (No such file or directory)", where=each, todo="Check the name")
 
 
 def check_labels(wanted: Sequence[str], known: Sequence[str]) -> None:
@@ -100,10 +112,8 @@ def run(
         raise UsageError(f"this bundle has no operating points for richness {asked['richness']}", todo=todo)
     if (language := reading["language"]) is not None and known_language(language) is None:
         raise UsageError(f"{language!r} is not a language of ours", todo=f"There are {', '.join(LANGUAGES)}")
-    if stop_words is not None:
-        read_words(stop_words)
     inputs = Inputs(
-        paths=find_inputs(pages, format=reading["format"]),
+        paths=find_inputs(pages, format=reading["format"], out=shape.out),
         **reading | {"language": known_language(language) if language else None},
     )
     job = Job(
@@ -117,35 +127,40 @@ def run(
         cluster=cluster,
         restart=restart,
         strict=strict,
-        stop_words=() if stop_words is None else (stop_words,),
+        stop_words=() if stop_words is None else tuple(read_words(stop_words)),
     )
     err = console(error=True)
     if not inputs.resumable and not shape.one_file:
         err.print("standard input cannot be read again: this job cannot go on if it is left", style="yellow", markup=False)
     found = Problems()
     failed: list[str] = []
+    stopped: BaseException | None = None
     with nullcontext() if problems is None else open_output(problems) as stream:
+        if stream is not None:
+            found.log = io.TextIOWrapper(stream, "utf-8", write_through=True)
 
         def told(facts: PartFacts) -> None:
             failed.extend(facts.failed[: max(0, settings.shown_problems - len(failed))])
-            if stream is not None:
-                for reason in facts.failed:
-                    stream.write(
-                        json.dumps({"reason": reason, "effect": "error in its row"}, ensure_ascii=False).encode() + b"\n"
-                    )
-                for each in facts.listed:
-                    stream.write(json.dumps(each, ensure_ascii=False).encode() + b"\n")
+            if found.log is not None:
+                rows = [{"reason": reason, "effect": "error in its row"} for reason in facts.failed]
+                for each in (*rows, *facts.listed):
+                    found.log.write(json.dumps(each, ensure_ascii=False) + "\n")
 
         try:
             with _bar(shape.out) as watch:
                 totals = job.run(problems=found, watch=watch, told=told)
-        except KeyboardInterrupt:
-            err.print("stopped; finished parts are kept, and the same command goes on", style="bold yellow", markup=False)
-            raise typer.Exit(130) from None
-        finally:
-            for reason in failed:
-                err.print(reason, style="yellow", markup=False)
-            show_problems(found, problems)
+        except (KeyboardInterrupt, BatagError) as error:  # what was found until then is shown and written all the same
+            stopped = error
+        if found.log is not None:
+            found.log.detach()  # type: ignore[attr-defined]
+    for reason in failed:
+        err.print(reason, style="yellow", markup=False)
+    show_problems(found, problems)
+    if isinstance(stopped, KeyboardInterrupt):
+        err.print("stopped; finished parts are kept, and the same command goes on", style="bold yellow", markup=False)
+        raise typer.Exit(130)
+    if stopped is not None:
+        raise stopped
     if as_json:
         print_json(totals.facts() | {"engine": job.engine, "out": shape.out})
     else:

@@ -62,6 +62,7 @@ def tag(
     from batag.catalogue.inputs import is_input
     from batag.cli import cataloguing
     from batag.cli.terminal import collected_problems
+    from batag.errors import UsageError
 
     said_of_input = options.of_input(format, columns, language, encoding)
     asked: dict[str, Any] = {
@@ -71,6 +72,10 @@ def tag(
         "distinct": distinct,
     }
     shape = cataloguing.shape_of(out, to) if out is not None and out != "-" else None
+    if shape is not None and pages:
+        cataloguing.check_there(pages)
+    if shape is not None and not shape.one_file and not (pages and all(map(is_input, pages))):
+        raise UsageError("parts are made of files, not of texts", todo="Name files or folders, or - for standard input")
     if shape is not None and shape.is_job and pages and all(map(is_input, pages)) and device in ("auto", "cpu"):
         cataloguing.run(
             bundle,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
-BATCH_TOKENS = 4096
+BATCH_TOKENS = 2048
 _POOL = 50
 _WASTE = 0.08
 _FEWEST_TOKENS = 512

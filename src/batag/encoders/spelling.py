@@ -59,7 +59,7 @@ class Speller:
 
     def keys(self, words: Sequence[str]) -> Sequence[Key]:
         """Where tokens are single characters (as in many corpora), each is known with the word that it lies in."""
-        if not self.parts or not self.around or sum(len(word) == 1 for word in words) < _CHARACTERS * len(words):
+        if not self.parts or not self.around or list(map(len, words)).count(1) < _CHARACTERS * len(words):
             return words
         keys: list[Key] = []
         for single, run in groupby(words, key=lambda word: len(word) == 1 and not word.isspace()):
@@ -107,7 +107,7 @@ class Speller:
                 checksum = crc32(letter, checksum)
                 hashes[size].append(checksum % self.buckets)
         # A bare edge mark is the same in every word.
-        hashes[0] = hashes[0][1:-1]
+        hashes[0] = [each for each, letter in zip(hashes[0], letters, strict=True) if letter not in (b"<", b">")]
         return [each for of_size in hashes[self.shortest - 1 :] for each in of_size] or [0]
 
 

@@ -61,11 +61,11 @@ def marginals(links: Sequence[_Links], scores: Sequence[Floats], mask_BL: Mask) 
     before[0] = first
     for place in range(1, length):
         sums = steps[place - 1] * before[place - 1]
-        sums /= sums.sum(-1, keepdims=True)
+        sums /= np.maximum(sums.sum(-1, keepdims=True), _LEAST)
         # A page that is shorter than its batch begins, from the right, after the padding.
         before[place] = np.where(real[place - 1], sums @ follows, first)
     together = before[:, :, 0] * before[::-1, :, 1] * steps[:, :, 0]
-    together /= together.sum(-1, keepdims=True)
+    together /= np.maximum(together.sum(-1, keepdims=True), _LEAST)
     return list(together.transpose(1, 2, 0, 3))
 
 

@@ -10,6 +10,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,6 +18,7 @@ from pathlib import Path
 from batag.bundles.bundle import find_bundle, read_bundle, read_description
 from batag.bundles.description import Description
 from batag.engines import ENGINES, WITHOUT_TORCH, build_engine
+from batag.errors import BatagError
 from batag.pages.file import open_output
 
 AUTO = ("auto", "soonest")
@@ -50,7 +52,7 @@ def works(folder: Path, name: str) -> bool:
     key = f"{name} {_library(name)} {_processor()}"
     known = _remembered()
     if key not in known:
-        command = [sys.executable, "-m", "batag.engines.choice", str(folder), name]
+        command = [sys.executable, "-P", "-m", "batag.engines.choice", str(folder), name]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         try:
             ended = subprocess.run(command, capture_output=True, timeout=_SECONDS, env=environment, check=False).returncode
@@ -59,7 +61,7 @@ def works(folder: Path, name: str) -> bool:
         if ended > 0:  # not the processor: something is missing, or the bundle is damaged
             return False
         known = _remembered() | {key: "works" if ended == 0 else f"died by signal {-ended}"}
-        with suppress(OSError):
+        with suppress(OSError, BatagError):
             _memory().parent.mkdir(parents=True, exist_ok=True)
             with open_output(_memory()) as stream:
                 stream.write(json.dumps(known, indent=1).encode())
@@ -67,7 +69,11 @@ def works(folder: Path, name: str) -> bool:
 
 
 def _memory() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "batag" / "engines.json"
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # a user without a home
+        folder = Path(tempfile.gettempdir())
+    return folder / "batag" / "engines.json"
 
 
 def _remembered() -> dict[str, str]:

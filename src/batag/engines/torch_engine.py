@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from batag.encoders.device import choose_device
 from batag.encoders.prediction import probabilities
 from batag.engines.engine import Engine, LayerEngine
 from batag.engines.int8 import in_int8
+from batag.engines.lean_bat import lean
 from batag.errors import UsageError
 
 
@@ -30,7 +32,8 @@ class TorchEngine(LayerEngine):
         if ranges is not None and self.device.type != "cpu":
             raise UsageError("int8 runs on the CPU only", todo="Use --device cpu, or --engine torch")
         self.model = bundle.model().to(self.device)
-        self.layers = nn.ModuleDict({"encoder": self.model.encoder, "head": self.model.head})
+        encoder = self.model.encoder if self.model.input.frozen is not None else lean(deepcopy(self.model.encoder))
+        self.layers = nn.ModuleDict({"encoder": encoder, "head": self.model.head})
         if ranges is not None:
             in_int8(self.layers, ranges)
 

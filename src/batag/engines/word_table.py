@@ -73,15 +73,17 @@ class WordTable:
         if len(self._rows) >= _REMEMBERED:
             self._forget()
         rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
-        known, new = self._rows, []
+        known = self._rows
+        new: list[Key] = []
         for place, words in enumerate(pages):
-            numbers = []
-            for key in self.speller.keys(words):
-                number = known.get(key)
-                if number is None:
-                    number = known[key] = len(known) + 1
-                    new.append(key)
-                numbers.append(number)
+            keys = self.speller.keys(words)
+            numbers: list[Any] = list(map(known.get, keys))
+            if None in numbers:
+                for key in keys:
+                    if key not in known:
+                        known[key] = len(known) + 1
+                        new.append(key)
+                numbers = list(map(known.get, keys))
             rows[place, : len(numbers)] = numbers
         if new:
             try:

@@ -107,7 +107,9 @@ def cut_pieces(
                     start, end = _trimmed(text, done, end)
                 if start < end:
                     own, normal = text[start:end], _normal(field, start, end)
-                    if stop_words is None or not any(map(stop_words.stands_alone, {own, normal or own})):
+                    if stop_words is None or not (
+                        stop_words.stands_alone(own) or (normal and normal != own and stop_words.stands_alone(normal))
+                    ):
                         yield start, end, label, normal, range(piece, token + 1)
                     done = end
                 piece = token + 1

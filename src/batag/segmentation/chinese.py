@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from batag.segmentation.segmenter import LATIN_KATAKANA_AND_EMOJI, Segmenter
 from batag.segmentation.variants import simplified_of
 
+_SHORT = 32
+
 
 class Chinese(Segmenter):
     """Words of Traditional and Simplified Chinese alike, of the dictionary only: new words that jieba would guess from
@@ -40,8 +42,16 @@ class Chinese(Segmenter):
 
 def simplify(text: str) -> str:
     """The text with each Traditional character as its Simplified one (for the dictionary's eyes only)."""
+    if len(text) < _SHORT:
+        return text.translate(_codes())
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     return _table()[codes].tobytes().decode("utf-32-le", "surrogatepass")
+
+
+@cache
+def _codes() -> dict[int, str]:
+    """The same for short texts, where a look-up a character is the faster way."""
+    return {ord(traditional): simplified for traditional, simplified in simplified_of().items()}
 
 
 @cache
