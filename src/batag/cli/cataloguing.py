@@ -19,17 +19,16 @@ from batag.catalogue.job import Job, Totals
 from batag.catalogue.output import COMPRESSIONS, SUFFIXES
 from batag.catalogue.place import is_remote
 from batag.catalogue.tagged import Options, PartFacts
+from batag.cli.inputs import names_a_file
 from batag.cli.terminal import console, print_json, show_problems
 from batag.engines.choice import choose_engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
 from batag.pages.file import open_output
-from batag.pages.formats import check_format, format_of_name, format_to_write
+from batag.pages.formats import check_format, format_to_write
 from batag.pages.language import LANGUAGES, known_language
 from batag.pages.problems import Problems
 from batag.settings import settings
-
-_SUFFIXES = frozenset({".json", ".txt", ".gz", ".zst"})
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def shape_of(out: str, to: str | None) -> Shape:
 def check_there(given: Sequence[str]) -> None:
     """A name that looks like a file's and leads nowhere is a mistake, not a text."""
     for each in given:
-        if not is_input(each) and not any(map(str.isspace, each)) and (format_of_name(each) or Path(each).suffix in _SUFFIXES):
+        if not is_input(each) and names_a_file(each):
             raise InputError("cannot be opened (No such file or directory)", where=each, todo="Check the name")
 
 

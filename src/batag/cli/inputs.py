@@ -34,10 +34,15 @@ def text_or_pages(
             yield from watched(read_pages(text, language=language, **reading, problems=problems), doing=doing)
         elif short and Path(text).is_dir():
             raise InputError("is a folder", where=text, todo="Name the files in it")
-        elif short and not any(map(str.isspace, text)) and (format_of_name(text) or Path(text).suffix in _SUFFIXES):
+        elif short and names_a_file(text):
             raise InputError("cannot be opened (No such file or directory)", where=text, todo="Check the name")
         else:
             yield from _texts([text], field=field, language=known, where="text ", problems=problems, first=number)
+
+
+def names_a_file(text: str) -> bool:
+    """Whether a text looks like the name of a file rather than like a page."""
+    return not any(map(str.isspace, text)) and bool(format_of_name(text) or Path(text).suffix in _SUFFIXES)
 
 
 def _texts(
