@@ -69,9 +69,13 @@ def tiny_tagger(scheme: str = "flat") -> Tagger:
     return _loaded(scheme)
 
 
-@cache
 def tiny_exported(scheme: str = "flat") -> Path:
     """The bundle of that run with every engine there is; nobody writes into it."""
+    return _exported(scheme)
+
+
+@cache
+def _exported(scheme: str) -> Path:
     folder = _workshop() / f"{scheme}-exported"
     shutil.copytree(tiny_run(scheme) / "bundle", folder)
     bundle = read_bundle(folder)

@@ -98,7 +98,9 @@ def cut_pieces(
     for first, last, label in spans:
         piece = first
         for token in range(first, last + 1):
-            if token == last or parted(text[origins[token][1] : origins[token + 1][0]]):
+            if token == last or (
+                origins[token][1] < origins[token + 1][0] and parted(text[origins[token][1] : origins[token + 1][0]])
+            ):
                 # Tokens of a character that another tag has taken are not of this one.
                 while piece <= token and origins[piece][1] <= done:
                     piece += 1

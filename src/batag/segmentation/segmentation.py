@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from batag.segmentation.segmenter import Segmenter
 _BATCH = 64
 _unseen = Cleaner(["controls", "width"])
 _without_tags = Cleaner(["html", "urls"])
+_MAY_HOLD_TAGS = re.compile("[<&/.]")
 _OF_LANGUAGE = {"zh-Hant": "chinese", "zh-Hans": "chinese", "ja": "japanese", "en": "english"}
 
 
@@ -149,7 +151,8 @@ def language_of(page: Page) -> str:
     """The page's language, detected if it does not say one that we know."""
     if page.language in _OF_LANGUAGE:
         return page.language
-    return detect_language("\n".join(_without_tags(text).text for text in page.fields.values()))
+    texts = page.fields.values()
+    return detect_language("\n".join(_without_tags(text).text if _MAY_HOLD_TAGS.search(text) else text for text in texts))
 
 
 def parted(between: str) -> bool:

@@ -32,6 +32,7 @@ from batag.segmentation.segmentation import TokenizedField
 from batag.settings import settings
 
 _BATCH = 256
+_REMEMBERED = 100
 AnyPage = Page | Mapping[str, Any]
 Richness = str | float | None
 
@@ -78,6 +79,7 @@ class Tagger:
         if isinstance(engine, str):
             engine = build_engine(choose_engine(bundle.folder, wanted=engine, device=device), bundle, device=device)
         self.engine = engine
+        self._offsets: dict[float | None, Floats] = {}
         columns = class_numbers(self.scheme)
         self._of_class = np.eye(len(self.scheme.classes) + 1)[columns]
         self._class_of = {name: number for number, name in enumerate(self.scheme.classes, 1)}
@@ -100,13 +102,18 @@ class Tagger:
     def offsets(self, richness: Richness) -> Floats | None:
         """What is added to the logit of each label at a richness; balanced if none is said, None without operating points."""
         value = parse_richness(richness)
+        if value in self._offsets:
+            return self._offsets[value]
         if self.dial is None:
             if value is None:
                 return None
             todo = "Leave richness out, or train again: the bundle gives the most probable tags"
             raise UsageError(f"this bundle has no operating points for richness {richness}", todo=todo)
         at = self.dial.offsets(NAMES["balanced"] if value is None else value)
-        return label_offsets(self.scheme, at).astype(np.float32)
+        if len(self._offsets) >= _REMEMBERED:
+            self._offsets.clear()
+        self._offsets[value] = label_offsets(self.scheme, at).astype(np.float32)
+        return self._offsets[value]
 
     def tag(self, page: AnyPage, richness: Richness = None) -> list[Tag]:
         """The tags of one page, every occurrence by position; a page that cannot be tagged is an error."""

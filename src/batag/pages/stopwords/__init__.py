@@ -49,19 +49,22 @@ class StopWords:
     """A set of words, kept folded, that judges whether a text may be a tag."""
 
     words: frozenset[str]
-    stands_alone: Callable[[str], bool] = field(init=False, repr=False, compare=False)
+    _judged: Callable[[str], bool] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", _folded(self.words))
         # The same few texts are tags of very many pages.
-        object.__setattr__(self, "stands_alone", lru_cache(_REMEMBERED)(self._stands_alone))
+        object.__setattr__(self, "_judged", lru_cache(_REMEMBERED)(self._judge))
 
-    def _stands_alone(self, text: str) -> bool:
+    def stands_alone(self, text: str) -> bool:
         """Whether nothing in `text` makes a tag: each of its pieces (between spaces) is a stop word or has no letter.
 
         A number of one or two digits, a price and a percentage are no tag; three digits or more may be a model (501).
         There is no segmentation: 免運 特價 stands alone, 免運特價 and 50ml do not unless they are words of the list.
         """
+        return self._judged(text)
+
+    def _judge(self, text: str) -> bool:
         folded = fold(text)
         return self._holds(folded) or not any(_may_be_a_name(piece) and not self._holds(piece) for piece in folded.split())
 
