@@ -270,6 +270,14 @@ def _alone(folder: Path) -> Iterator[None]:
         except OSError as error:
             todo = "Wait for it, or name another folder"
             raise InputError("another job is writing here", where=str(folder), todo=todo) from error
-        for left in (*folder.glob(".*.tmp"), *inside.glob(".*.tmp")):
-            left.unlink(missing_ok=True)
-        yield
+        _sweep(folder)
+        try:
+            yield
+        finally:
+            _sweep(folder)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a process that died was writing; nobody else writes here."""
+    for left in (*folder.glob(".*.tmp"), *folder.joinpath(FOLDER).glob(".*.tmp")):
+        left.unlink(missing_ok=True)
