@@ -126,10 +126,10 @@ def test_an_engine_that_dies_by_a_signal_is_never_used_again(tmp_path: Path, mon
         return real([sys.executable, "-c", "import os; os.kill(os.getpid(), 4)"], capture_output=True, check=False)
 
     monkeypatch.setattr(choice.subprocess, "run", dies)
-    assert choice.choose_engine(folder) == "torch"
+    assert choice.choose_engine(folder, wanted="soonest") == "torch"
     assert set(tried) <= {"torch-int8", "onnx", "onnx-int8"}
     first = len(tried)
-    assert choice.choose_engine(folder) == "torch"
+    assert choice.choose_engine(folder, wanted="soonest") == "torch"
     assert len(tried) == first
     found = json.loads((tmp_path / "batag" / "engines.json").read_text(encoding="utf-8"))
     assert set(found.values()) <= {"died by signal 4"}
