@@ -131,9 +131,7 @@ def test_a_limit_on_files_is_an_error_like_a_full_disk(source: Path, tmp_path: P
     assert "File too large" in done.stderr
 
 
-def test_ctrl_c_stops_soon_and_keeps_what_is_finished(
-    source: Path, whole: dict[str, bytes], tmp_path: Path
-) -> None:
+def test_ctrl_c_stops_soon_and_keeps_what_is_finished(source: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
     out = tmp_path / "out"
     for workers in ("2", "1"):
         before = len(contents(out))
