@@ -57,6 +57,17 @@ def refused(folder: Path, *, where: str, says: str = "") -> str:
 # What a sound bundle does
 
 
+def test_the_weights_are_mapped_so_that_processes_share_them(sound: Path) -> None:
+    before = sound.joinpath("model.safetensors").read_bytes()
+    found = read_bundle(sound)
+    assert "model.safetensors" in Path("/proc/self/maps").read_text()
+    for name, tensor in found.weights.items():
+        assert np.shares_memory(tensor.numpy(), found.arrays[name])
+    found.weights["input.words.weight"].add_(1.0)
+    assert sound.joinpath("model.safetensors").read_bytes() == before
+    assert not torch.equal(read_bundle(sound).weights["input.words.weight"], found.weights["input.words.weight"])
+
+
 def test_what_was_written_is_what_is_read(tmp_path: Path) -> None:
     words = ["a", "\ud800", "\0", "\n", '"', "\u2028", "𠮷", "ﬁ", "a ", " ", "<b>", "\\", "\ufeff"]
     folder = make_bundle(tmp_path / "b", words=words, dictionary=["Air Max", "跑鞋"], scheme="bio", classes=["型 號", 'a"b'])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 
-from batag.labels.alignment import Misaligned, align, cut_tags
+from batag.labels.alignment import Misaligned, _cut_changed, align, cut_pieces, cut_tags
 from batag.labels.scheme import TokenSpan
 from batag.pages.cleaning import Cleaner
 from batag.pages.page import Offsets, Page, Tag
@@ -202,6 +202,22 @@ def test_any_spans_of_tokens_make_tags_with_the_text_of_the_page(
         assert tag.normal
         assert done <= tag.start
         done = tag.end
+
+
+@given(case=tagged_pages(), data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_unchanged_text_is_cut_as_changed_text_is(case: tuple[Page, TokenizedField], data: st.DataObject) -> None:
+    page, field = case
+    borders = sorted(data.draw(st.sets(st.integers(0, len(field.tokens)), max_size=10)))
+    spans = [(first, last - 1, "x") for first, last in pairwise(borders)]
+    for stop_words in (None, StopWords(stop_words_of("zh-Hant"))):
+        same = list(_cut_changed(page["title"], field, spans, stop_words))
+        assert cut_pieces(page["title"], field, spans, stop_words=stop_words) == same
+
+
+def test_tokens_that_lie_one_over_the_other_make_tags_that_do_not() -> None:
+    page, field = made("abcdef", tokens=((0, 4), (2, 6)), language="en")
+    assert back(page, field, [(0, 0, "x"), (1, 1, "y")]) == [(0, 4, "x"), (4, 6, "y")]
 
 
 @pytest.mark.parametrize("language", ["zh-Hant", "ja", "en"])

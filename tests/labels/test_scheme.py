@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, chain
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,6 +57,21 @@ def test_flat_merges_neighbours_of_one_class_and_nothing_else(case: tuple[list[T
     labels = scheme.encode(spans, length=length)
     assert scheme.decode(labels) == merged(spans)
     assert scheme.encode(scheme.decode(labels), length=length) == labels
+
+
+@pytest.mark.parametrize("name", ["flat", "bio"])
+@given(texts=st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=8), min_size=1, max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_many_texts_at_once_are_decoded_as_each(name: str, texts: list[list[int]]) -> None:
+    scheme = Scheme(name, CLASSES if name == "bio" else tuple("abcdef"))
+    begins = [0, *accumulate(map(len, texts))]
+    first, last, classes = scheme.decode_many(np.array(list(chain.from_iterable(texts))), begins[:-1])
+    found = [(start, end, scheme.classes[number - 1]) for start, end, number in zip(first, last, classes, strict=True)]
+    each = [
+        [(start + begin, end + begin, label) for start, end, label in scheme.decode(text)]
+        for begin, text in zip(begins, texts, strict=False)
+    ]
+    assert found == list(chain.from_iterable(each))
 
 
 @pytest.mark.parametrize("name", ["flat", "bio"])

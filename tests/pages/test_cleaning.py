@@ -7,9 +7,27 @@ import sys
 import time
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from batag.errors import UsageError
-from batag.pages.cleaning import DEFAULT_RULES, RULES, Cleaner
+from batag.pages.cleaning import _PLAIN, _WIDE, DEFAULT_RULES, RULES, Cleaner
+
+
+@given(st.from_regex(_PLAIN, fullmatch=True))
+@example("www,example.com")
+@example("3.5kg/包")
+@settings(max_examples=300, deadline=None)
+def test_no_rule_changes_what_counts_as_plain(text: str) -> None:
+    assert not any(step(text) for _, steps in RULES.values() for step in steps)
+    assert not _WIDE.search(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["www.example.com", "WWW.x", "a  b", "a&amp;b", "http://x", "ｶﾞ", "a!!b", "", " a", "か\u3099", "（a）", "a\tb"]
+)
+def test_what_a_rule_may_change_does_not_count_as_plain(text: str) -> None:
+    assert not _PLAIN.fullmatch(text)
 
 
 def clean(text: str, *rules: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, Description, FileName
-from batag.bundles.weights import Floats, arrays_of, check_weights, empty_classifier, tensors_of
+from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
 from batag.labels.scheme import Scheme
@@ -46,17 +46,14 @@ class Bundle:
     description: Description
     vocabulary: Vocabulary
     dictionary: Dictionary | None
-    model_file: bytes
+    arrays: Mapping[str, Floats]
 
     @cached_property
     def weights(self) -> Mapping[str, Tensor]:
-        """The weights for torch."""
-        return tensors_of(self.model_file, self.folder / MODEL)
+        """The same for torch."""
+        import torch
 
-    @cached_property
-    def arrays(self) -> Mapping[str, Floats]:
-        """The weights without torch."""
-        return arrays_of(self.model_file, self.folder / MODEL)
+        return {name: torch.from_numpy(value) for name, value in self.arrays.items()}
 
     @property
     def scheme(self) -> Scheme:
@@ -154,9 +151,11 @@ def read_bundle(folder: Path | str, *, layers: bool = True) -> Bundle:
         wanted = _wanted(description, vocabulary, folder)
         # Before it is read: no more than what the description needs, and some room for the names.
         limit = 4 * sum(value.numel() for value in wanted.values()) + _ROOM_FOR_NAMES
-    data = _checked(folder, description, MODEL, limit=limit)
+    _check_file(folder, description, MODEL, limit=limit)
+    arrays = map_arrays(folder / MODEL)
+    check_finite(arrays, folder / MODEL)
     dictionary = None if terms is None else Dictionary(terms)
-    bundle = Bundle(folder, description, vocabulary, dictionary, data)
+    bundle = Bundle(folder, description, vocabulary, dictionary, arrays)
     if layers:
         check_weights(bundle.weights, wanted, folder / MODEL)
     try:
@@ -216,17 +215,16 @@ def read_description(folder: Path) -> Description:
 
 def _checked(folder: Path, description: Description, name: FileName, *, limit: int = _LONGEST_WORDS) -> bytes:
     """The bytes of a file of the bundle, which must be the ones that were written."""
-    said = description.files[name]
-    if said.bytes > limit:
-        what = f"has {said.bytes:,} bytes where at most {limit:,} are expected"
-        raise InputError(what, where=str(folder / name), todo=AGAIN)
-    _check_file(folder, description, name)
+    _check_file(folder, description, name, limit=limit)
     return _bytes(folder / name, limit=limit)
 
 
-def _check_file(folder: Path, description: Description, name: FileName) -> None:
-    """Whether a file is the one that was written: in its place, of its size, with its hash."""
+def _check_file(folder: Path, description: Description, name: FileName, *, limit: int = _LONGEST_MODEL) -> None:
+    """Whether a file is the one that was written: in its place, of its size (no more than the limit), with its hash."""
     path, said = folder / name, description.files[name]
+    if said.bytes > limit:
+        what = f"has {said.bytes:,} bytes where at most {limit:,} are expected"
+        raise InputError(what, where=str(path), todo=AGAIN)
     try:
         if (path.is_symlink() or path.parent != folder) and folder.resolve() not in path.resolve(strict=True).parents:
             raise InputError("is a link that leads out of the bundle", where=str(path), todo="Put the file itself there")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 
 from batag.bundles.description import AGAIN, Description
 from batag.encoders.vocabulary import Vocabulary
@@ -23,28 +24,35 @@ Floats = NDArray[np.float32]
 _DAMAGED = (SafetensorError, ValueError, KeyError, TypeError, RuntimeError, OverflowError)
 
 
-def tensors_of(data: bytes, path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file."""
-    from safetensors.torch import load
-
+def map_arrays(path: Path) -> dict[str, Floats]:
+    """The float32 arrays of a safetensors file, mapped: all processes that use the bundle share their memory."""
     try:
-        return load(data)
+        with safe_open(path, "np") as file:
+            said = [(name, file.get_slice(name)) for name in file.offset_keys()]
+            kinds = [(name, each.get_dtype(), each.get_shape()) for name, each in said]
+        with open(path, "rb") as stream:
+            place = 8 + int.from_bytes(stream.read(8), "little")
+        # Writing to it (training that goes on from a bundle) changes the copy of this process alone.
+        whole = np.memmap(path, dtype=np.uint8, mode="c").view(np.ndarray)
+        found: dict[str, Floats] = {}
+        for name, kind, shape in kinds:
+            if kind != "F32":
+                raise InputError(f"holds {kind} instead of float32 numbers in {name}", where=str(path), todo=AGAIN)
+            size = 4 * math.prod(shape)
+            array = whole[place : place + size].view("<f4").reshape(shape)
+            found[name] = array if array.flags.aligned else array.copy()
+            place += size
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo="Check its rights") from error
     except _DAMAGED as error:
         raise InputError(f"is not a safetensors file ({error})", where=str(path), todo=AGAIN) from error
-
-
-def arrays_of(data: bytes, path: Path) -> dict[str, Floats]:
-    """The same as arrays of finite float32 numbers."""
-    from safetensors.numpy import load
-
-    try:
-        found = load(data)
-    except _DAMAGED as error:
-        raise InputError(f"is not a safetensors file ({error})", where=str(path), todo=AGAIN) from error
-    for name, value in found.items():
-        if value.dtype != np.float32 or not np.isfinite(value).all():
-            raise InputError(f"holds what are not finite float32 numbers in {name}", where=str(path), todo=AGAIN)
     return found
+
+
+def check_finite(arrays: Mapping[str, Floats], path: Path) -> None:
+    for name, value in arrays.items():
+        if not np.isfinite(value).all():
+            raise InputError(f"holds numbers that are not finite in {name}", where=str(path), todo=AGAIN)
 
 
 def check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], path: Path) -> None:
@@ -62,8 +70,6 @@ def check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], p
             shape = "x".join(map(str, wanted[name].shape))
             what = f"{name} is {'x'.join(map(str, value.shape))} {value.dtype}, not {shape} float32"
             raise InputError(f"does not fit bundle.json: {what}", where=str(path), todo=AGAIN)
-        if not torch.isfinite(value).all():
-            raise InputError(f"holds numbers that are not finite in {name}", where=str(path), todo=AGAIN)
         if name == SHARE and not 0 <= value.item() <= 1:
             raise InputError(f"{name} is {value.item():g}, not from 0 to 1", where=str(path), todo=AGAIN)
 

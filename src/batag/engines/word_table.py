@@ -72,26 +72,25 @@ class WordTable:
     def _numbers(self, pages: Sequence[Sequence[str]]) -> Ints:
         if len(self._rows) >= _REMEMBERED:
             self._forget()
-        rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
         known = self._rows
-        new: list[Key] = []
-        for place, words in enumerate(pages):
-            keys = self.speller.keys(words)
-            numbers: list[Any] = list(map(known.get, keys))
-            if None in numbers:
-                for key in keys:
-                    if key not in known:
-                        known[key] = len(known) + 1
-                        new.append(key)
-                numbers = list(map(known.get, keys))
-            rows[place, : len(numbers)] = numbers
-        if new:
+        keys = list(chain.from_iterable(map(self.speller.keys, pages)))
+        numbers: list[Any] = list(map(known.get, keys))
+        if None in numbers:
+            new: list[Key] = []
+            for key in keys:
+                if key not in known:
+                    known[key] = len(known) + 1
+                    new.append(key)
+            numbers = list(map(known.get, keys))
             try:
                 self._add([self.speller.spell(key) for key in new], first=len(known) + 1 - len(new))
             except BaseException:
                 # A row without its numbers must not be found later.
                 self._forget()
                 raise
+        lengths = np.fromiter(map(len, pages), dtype=np.int64, count=len(pages))
+        rows: Ints = np.zeros((len(pages), lengths.max()), dtype=np.int64)
+        rows[np.arange(rows.shape[1]) < lengths[:, None]] = numbers
         return rows
 
     def _add(self, words: Sequence[Spelt], *, first: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from batag.labels.scheme import TokenSpan
@@ -80,7 +80,7 @@ def _owners(tags: list[Tag], origins: list[Offsets]) -> dict[int, list[int]]:
 
 
 def cut_tags(
-    page: Page, field: TokenizedField, spans: Iterable[TokenSpan], *, stop_words: StopWords | None = None
+    page: Page, field: TokenizedField, spans: Sequence[TokenSpan], *, stop_words: StopWords | None = None
 ) -> Iterator[Tag]:
     """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character join,
     and a stop word is no tag by itself."""
@@ -90,9 +90,32 @@ def cut_tags(
 
 
 def cut_pieces(
-    text: str, field: TokenizedField, spans: Iterable[TokenSpan], *, stop_words: StopWords | None = None
-) -> Iterator[Piece]:
+    text: str, field: TokenizedField, spans: Sequence[TokenSpan], *, stop_words: StopWords | None = None
+) -> list[Piece]:
     """The same before they are tags."""
+    if field.cleaned.steps:
+        return list(_cut_changed(text, field, spans, stop_words))
+    tokens, cleaned, done = field.tokens, field.cleaned.text, 0
+    pieces: list[Piece] = []
+    for first, last, label in spans:
+        piece = first
+        for token in range(first, last + 1):
+            end = tokens[token][1]
+            if token == last or (end < tokens[token + 1][0] and parted(text[end : tokens[token + 1][0]])):
+                start = tokens[piece][0]
+                if start < done:  # tokens that came with the page may lie one over the other
+                    return list(_cut_changed(text, field, spans, stop_words))
+                own, normal = text[start:end], cleaned[start:end]
+                if stop_words is None or not (
+                    stop_words.stands_alone(own) or (normal != own and stop_words.stands_alone(normal))
+                ):
+                    pieces.append((start, end, label, normal, range(piece, token + 1)))
+                piece, done = token + 1, end
+    return pieces
+
+
+def _cut_changed(text: str, field: TokenizedField, spans: Iterable[TokenSpan], stop_words: StopWords | None) -> Iterator[Piece]:
+    """Where cleaning moved offsets, so that tokens may share a character of the original."""
     origins = field.origins
     done = 0
     for first, last, label in spans:

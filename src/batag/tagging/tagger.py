@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.batches import Floats
-from batag.encoders.sequence import page_words, windows
+from batag.encoders.sequence import Window, page_words, windows
 from batag.engines import WITHOUT_TORCH, build_engine
 from batag.engines.choice import choose_engine
 from batag.engines.engine import Engine
@@ -154,7 +154,11 @@ class Tagger:
         if not values:
             return [[] for _ in predictions]
         everything = np.concatenate(values)
-        labels = _labels(everything, self.offsets(richness)).tolist()
+        begins = [0, *accumulate(map(len, values))]
+        first, last, classes = self.scheme.decode_many(_labels(everything, self.offsets(richness)), begins[:-1])
+        # Which of the spans are those of each field.
+        bounds = iter(pairwise(np.searchsorted(first, begins).tolist()))
+        spans = list(zip(first.tolist(), last.tolist(), (self.scheme.classes[n - 1] for n in classes.tolist()), strict=True))
         cut: list[tuple[list[Tag], str, str, Piece]] = []
         places: list[int] = []
         found: list[list[Tag]] = []
@@ -162,18 +166,20 @@ class Tagger:
         for prediction in predictions:
             tags: list[Tag] = []
             found.append(tags)
-            stop = self._stop_words[prediction.language]
             for field in prediction.fields:
-                own = labels[done : done + len(field.tokens)]
-                if any(own):
+                if not field.tokens:
+                    continue
+                low, high = next(bounds)
+                if low < high:
                     text = prediction.page[field.name]
-                    for piece in cut_pieces(text, field, self.scheme.decode(own), stop_words=stop):
+                    own = [(start - done, end - done, label) for start, end, label in spans[low:high]]
+                    for piece in cut_pieces(text, field, own, stop_words=self._stop_words[prediction.language]):
                         cut.append((tags, field.name, text, piece))
                         places += done + piece[4].start, done + piece[4].stop
                 done += len(field.tokens)
         if cut:
-            classes = [self._class_of[piece[2]] for _, _, _, piece in cut]
-            scores = self._scores(everything, np.array(places), np.array(classes))
+            numbers = [self._class_of[piece[2]] for _, _, _, piece in cut]
+            scores = self._scores(everything, np.array(places), np.array(numbers))
             for (tags, name, text, (start, end, label, normal, _)), score in zip(cut, scores, strict=True):
                 tags.append(Tag(name, start, end, label, text[start:end], score, normal))
         return found
@@ -195,28 +201,38 @@ class Tagger:
 
     def predict_all(self, pages: Sequence[Page]) -> list[Prediction]:
         """Many pages at once: like lengths go through the engine together."""
-        description = self.bundle.description
+        size, overlap = self.bundle.description.window, self.bundle.description.overlap
         cut = self.segmentation.tokenize(pages)
         # The same words again (variants of one product) are asked for once.
         asked: dict[tuple[str, ...], int] = {}
-        views = []
+        views: list[tuple[list[int], int | list[tuple[Window, int]]]] = []
         for each in cut:
             words, starts = page_words(each.fields)
-            own = windows(len(words), size=description.window, overlap=description.overlap)
+            if 0 < len(words) <= size:
+                views.append((starts, asked.setdefault(tuple(words), len(asked))))
+                continue
+            own = windows(len(words), size=size, overlap=overlap)
             numbers = [asked.setdefault(tuple(words[view.start : view.stop]), len(asked)) for view in own]
-            views.append((len(words), starts, own, numbers))
+            views.append((starts, list(zip(own, numbers, strict=True))))
         found = self.engine.probabilities(list(asked))
         predictions = []
-        for each, (length, starts, own, numbers) in zip(cut, views, strict=True):
-            if len(own) == 1:
-                whole = found[numbers[0]]
-            else:
-                whole = np.zeros((length, len(self.scheme.labels)), dtype=np.float32)
-                for view, number in zip(own, numbers, strict=True):
-                    whole[view.first : view.last] = found[number][view.first - view.start : view.last - view.start]
-            parts = [whole[start : start + len(field.tokens)] for field, start in zip(each.fields, starts, strict=True)]
+        for each, (starts, seen) in zip(cut, views, strict=True):
+            whole = found[seen] if isinstance(seen, int) else self._together(seen, found)
+            parts = (
+                [whole]
+                if starts == [0]
+                else [whole[start : start + len(field.tokens)] for field, start in zip(each.fields, starts, strict=True)]
+            )
             predictions.append(Prediction(each.page, each.fields, parts, each.language))
         return predictions
+
+    def _together(self, seen: Sequence[tuple[Window, int]], found: Sequence[Floats]) -> Floats:
+        """A page that was read in windows, as one."""
+        length = seen[-1][0].last if seen else 0
+        whole = np.zeros((length, len(self.scheme.labels)), dtype=np.float32)
+        for view, number in seen:
+            whole[view.first : view.last] = found[number][view.first - view.start : view.last - view.start]
+        return whole
 
     def _read(self, page: AnyPage) -> Page | str:
         """The page, or why it is none."""
