@@ -27,7 +27,7 @@ def encode(
         return _parquet(rows, tags, errors)
     if format == "jsonl":
         data = b"".join(
-            dump({key: value for key, value in record.items() if key not in _ADDED} | _said(page, own, error)) + b"\n"
+            dump(_rest(record) | _said(page, own, error)) + b"\n"
             for record, page, own, error in zip(rows.records, rows.pages, tags, errors, strict=True)
         )
     else:
@@ -44,6 +44,13 @@ def compress(data: bytes, compression: str) -> bytes:
 
         return zstandard.ZstdCompressor().compress(data)
     return data
+
+
+def _rest(record: dict[str, Any]) -> dict[str, Any]:
+    """A record without what is written anew."""
+    if record.keys().isdisjoint(_ADDED):
+        return record
+    return {key: value for key, value in record.items() if key not in _ADDED}
 
 
 def _said(page: Page | str, tags: Sequence[Tag], error: str | None) -> dict[str, Any]:

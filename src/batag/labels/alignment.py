@@ -5,13 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from batag.labels.scheme import TokenSpan
 from batag.pages.page import Offsets, Page, Tag
 from batag.pages.stopwords import StopWords
 from batag.segmentation.segmentation import TokenizedField, parted
 
-Piece = tuple[int, int, str, str, range]
+Kind = TypeVar("Kind")
+Piece = tuple[int, int, Kind, str, range]
 """Start, end, label and normal form of a tag, and the tokens that it was cut from."""
 
 
@@ -90,13 +92,13 @@ def cut_tags(
 
 
 def cut_pieces(
-    text: str, field: TokenizedField, spans: Sequence[TokenSpan], *, stop_words: StopWords | None = None
-) -> list[Piece]:
-    """The same before they are tags."""
+    text: str, field: TokenizedField, spans: Sequence[tuple[int, int, Kind]], *, stop_words: StopWords | None = None
+) -> list[Piece[Kind]]:
+    """The same before they are tags; what stands in the place of the label stays as it is."""
     if field.cleaned.steps:
         return list(_cut_changed(text, field, spans, stop_words))
     tokens, cleaned, done = field.tokens, field.cleaned.text, 0
-    pieces: list[Piece] = []
+    pieces: list[Piece[Kind]] = []
     for first, last, label in spans:
         piece = first
         for token in range(first, last + 1):
@@ -114,7 +116,9 @@ def cut_pieces(
     return pieces
 
 
-def _cut_changed(text: str, field: TokenizedField, spans: Iterable[TokenSpan], stop_words: StopWords | None) -> Iterator[Piece]:
+def _cut_changed(
+    text: str, field: TokenizedField, spans: Iterable[tuple[int, int, Kind]], stop_words: StopWords | None
+) -> Iterator[Piece[Kind]]:
     """Where cleaning moved offsets, so that tokens may share a character of the original."""
     origins = field.origins
     done = 0

@@ -29,7 +29,7 @@ class RecordReader:
     ) -> None:
         self.problems, self.stem, self.language = problems, stem, language
         self.columns = dict(columns or {})
-        self._own_fields = [name for name in self.columns if name not in KNOWN_KEYS]
+        self._names = (*STANDARD_FIELDS, *(name for name in self.columns if name not in KNOWN_KEYS))
 
     def page(self, record: Mapping[str, Any], *, where: str, number: int) -> Page | None:
         """The page of a record, or None if it had to be skipped."""
@@ -57,7 +57,9 @@ class RecordReader:
         given = record.get(used)
         tags = None if given is None else self._tags(given, fields, where, page_id)
         language = self._language(record.get("language"), where, page_id)
-        extra = {key: value for key, value in record.items() if key not in KNOWN_KEYS and key not in fields}
+        extra: dict[str, Any] = {}
+        if not KNOWN_KEYS.issuperset(record):
+            extra = {key: value for key, value in record.items() if key not in KNOWN_KEYS and key not in fields}
         # What could not be used is kept as it came.
         if given is not None and tags is None:
             extra[used] = given
@@ -79,12 +81,12 @@ class RecordReader:
         )
 
     def _fields(self, record: Mapping[str, Any], where: str, page_id: str) -> dict[str, str] | None:
-        values = {name: record.get(name) for name in (*STANDARD_FIELDS, *self._own_fields)}
+        values = {name: value for name in self._names if (value := record.get(name)) is not None}
         if (given := record.get("fields")) is not None:
             if not isinstance(given, Mapping):
                 self.problems.add("bad-field", where, "`fields` is not an object of texts", page=page_id)
                 return None
-            values = {name: value for name, value in values.items() if value is not None and name not in given} | dict(given)
+            values = {name: value for name, value in values.items() if name not in given} | dict(given)
         fields: dict[str, str] = {}
         for name, value in values.items():
             if isinstance(value, str):

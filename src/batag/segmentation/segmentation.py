@@ -151,8 +151,10 @@ def language_of(page: Page) -> str:
     """The page's language, detected if it does not say one that we know."""
     if page.language in _OF_LANGUAGE:
         return page.language
-    texts = page.fields.values()
-    return detect_language("\n".join(_without_tags(text).text if _MAY_HOLD_TAGS.search(text) else text for text in texts))
+    text = "\n".join(page.fields.values())
+    if _MAY_HOLD_TAGS.search(text):
+        text = "\n".join(_without_tags(each).text for each in page.fields.values())
+    return detect_language(text)
 
 
 def parted(between: str) -> bool:

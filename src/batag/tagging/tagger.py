@@ -21,7 +21,8 @@ from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.calibration import Calibration
 from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities, parse_richness
 from batag.evaluation.tokens import class_numbers
-from batag.labels.alignment import Piece, cut_pieces
+from batag.labels.alignment import cut_pieces
+from batag.labels.scheme import Numbers
 from batag.pages.language import LANGUAGES
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
@@ -158,10 +159,11 @@ class Tagger:
         first, last, classes = self.scheme.decode_many(_labels(everything, self.offsets(richness)), begins[:-1])
         # Which of the spans are those of each field.
         bounds = iter(pairwise(np.searchsorted(first, begins).tolist()))
-        spans = list(zip(first.tolist(), last.tolist(), (self.scheme.classes[n - 1] for n in classes.tolist()), strict=True))
-        cut: list[tuple[list[Tag], str, str, Piece]] = []
-        places: list[int] = []
+        scores = self._scores(everything, first, last + 1, classes)
+        kinds = zip((last - first).tolist(), classes.tolist(), scores, strict=True)
+        spans = list(zip(first.tolist(), last.tolist(), kinds, strict=True))
         found: list[list[Tag]] = []
+        names = self.scheme.classes
         done = 0
         for prediction in predictions:
             tags: list[Tag] = []
@@ -172,16 +174,14 @@ class Tagger:
                 low, high = next(bounds)
                 if low < high:
                     text = prediction.page[field.name]
-                    own = [(start - done, end - done, label) for start, end, label in spans[low:high]]
-                    for piece in cut_pieces(text, field, own, stop_words=self._stop_words[prediction.language]):
-                        cut.append((tags, field.name, text, piece))
-                        places += done + piece[4].start, done + piece[4].stop
+                    own = [(start - done, end - done, kind) for start, end, kind in spans[low:high]]
+                    stop = self._stop_words[prediction.language]
+                    for start, end, (more, number, score), normal, tokens in cut_pieces(text, field, own, stop_words=stop):
+                        if len(tokens) <= more:  # a piece of what was scored as a whole
+                            inside, one = np.array([tokens.start, tokens.stop]) + done, np.array([number])
+                            (score,) = self._scores(everything, inside[:1], inside[1:], one)
+                        tags.append(Tag(field.name, start, end, names[number - 1], text[start:end], score, normal))
                 done += len(field.tokens)
-        if cut:
-            numbers = [self._class_of[piece[2]] for _, _, _, piece in cut]
-            scores = self._scores(everything, np.array(places), np.array(numbers))
-            for (tags, name, text, (start, end, label, normal, _)), score in zip(cut, scores, strict=True):
-                tags.append(Tag(name, start, end, label, text[start:end], score, normal))
         return found
 
     def raw_score(self, prediction: Prediction, tag: Tag) -> float:
@@ -192,11 +192,13 @@ class Tagger:
                 return float((values[inside] @ self._of_class)[:, self._class_of[tag.label]].mean())
         raise KeyError(tag.field)
 
-    def _scores(self, values: Floats, places: NDArray[np.int64], classes: NDArray[np.int64]) -> list[float]:
+    def _scores(self, values: Floats, starts: Numbers, ends: Numbers, classes: Numbers) -> list[float]:
         """The calibrated mean probability of a class between two places, for each pair of places."""
+        if not len(starts):
+            return []
         of_class = np.concatenate((values @ self._of_class, np.zeros((1, self._of_class.shape[1]))))
-        sums = np.add.reduceat(of_class, places)[::2][np.arange(len(classes)), classes]
-        calibrated: list[float] = self.calibration(sums / (places[1::2] - places[::2])).round(6).tolist()
+        sums = np.add.reduceat(of_class, np.stack((starts, ends), axis=1).ravel())[::2][np.arange(len(classes)), classes]
+        calibrated: list[float] = self.calibration(sums / (ends - starts)).round(6).tolist()
         return calibrated
 
     def predict_all(self, pages: Sequence[Page]) -> list[Prediction]:
