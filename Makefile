@@ -6,7 +6,7 @@ DEMO ?= demo
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test bench clean
+.PHONY: demo test coverage bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/batag demo --out $(DEMO)
@@ -15,6 +15,10 @@ test: $(VENV)/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# The same tests, slower, and what they did not run.
+coverage: $(VENV)/ready-dev
 	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
 
 bench: $(VENV)/ready-dev

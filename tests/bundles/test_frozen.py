@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,12 @@ from tests.tiny import QUICK, catalogue, make_bundle
 
 import batag
 from batag.bundles.bundle import read_bundle
+from batag.encoders.prediction import probabilities
+from batag.engines import build_engine
+from batag.engines.export import export
 from batag.errors import InputError
 from batag.pages.formats import write_pages
+from batag.training.examples import Example
 from batag.training.whole import train_run
 
 
@@ -65,11 +71,35 @@ def test_a_bundle_carries_its_vectors_and_says_so(run: Path, bundle: Path) -> No
     assert batag.load(bundle).tag(page) == batag.load(run).tag(page)
 
 
+def test_engines_look_vectors_up_as_the_classifier_does(bundle: Path) -> None:
+    found = read_bundle(bundle)
+    model, engine = found.model(), build_engine("torch", found, device="cpu")
+    words = [["新", "words"], [word for page in catalogue(3) for word in page["title"].split()]]
+    for asked, values in zip(words, engine.probabilities(words), strict=True):
+        np.testing.assert_allclose(values, probabilities(model, [asked], torch.device("cpu"))[0], atol=1e-5)
+
+
+def test_a_bundle_with_vectors_is_exported_and_needs_no_torch(bundle: Path) -> None:
+    pages = catalogue(5, split="test")
+    found = read_bundle(bundle)
+    words = [page["title"].split() for page in pages]
+    examples = [Example(str(number), each, [-1] * len(each)) for number, each in enumerate(words)]
+    assert not export(found, kind="onnx", int8=False, examples=examples).refused
+    program = (
+        "import sys, batag; tagger = batag.load(sys.argv[1], engine='onnx'); tagger.tag({'title': sys.argv[2]}); "
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program, bundle, pages[0]["title"]], check=False).returncode == 0
+    one, other = (batag.load(bundle, engine=name).engine.probabilities(words) for name in ("torch", "onnx"))
+    for left, right in zip(one, other, strict=True):
+        np.testing.assert_allclose(left, right, atol=1e-4)
+
+
 def test_vectors_reach_the_tags(bundle: Path) -> None:
     pages = catalogue(5, split="test")
     before = [[tag.score for tag in tags] for tags in batag.load(bundle).tag_many(pages)]
     found = read_bundle(bundle)
-    table = found.frozen()
+    table = found.frozen
     assert table is not None
     rows = len(json.loads((bundle / "vectors.json").read_bytes())) + 1
     exchange(bundle, "vectors.safetensors", save({"vectors": torch.full((rows, 5), 7.0).cumsum(1)}))

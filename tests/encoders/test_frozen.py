@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import save
 
-from batag.encoders.frozen import Backbone, WordVectors, read_vectors
+from batag.encoders.backbone import Backbone
 from batag.encoders.input import build_input
 from batag.encoders.vocabulary import Vocabulary
+from batag.encoders.word_vectors import WordVectors, read_vectors, vector_files
 from batag.errors import InputError
 
 WORDS = {"shoe": [1.0, 2.0, 3.0], "跑鞋": [-1.0, 0.5, 0.25]}
@@ -81,6 +83,51 @@ def test_vectors_come_back_from_what_a_bundle_keeps() -> None:
             WordVectors.of_files(damaged.encode(), table, width=3)
     with pytest.raises(ValueError, match="finite numbers"):
         WordVectors.of_files(words, table, width=4)
+
+
+@pytest.fixture
+def spacy_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An installed package as spaCy makes it, in which two words share a vector."""
+    import spacy
+
+    nlp = spacy.blank("en")
+    for word, row in WORDS.items():
+        nlp.vocab.set_vector(word, np.array(row, dtype=np.float32))
+    nlp.vocab.vectors.add(nlp.vocab.strings.add("boot"), row=nlp.vocab.vectors.find(key="shoe"))
+    package = tmp_path / "en_of_ours"
+    package.mkdir()
+    nlp.to_disk(package / "en_of_ours-1.0")
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return package.name
+
+
+def test_the_vectors_of_an_installed_spacy_model_are_read_and_kept(spacy_model: str) -> None:
+    vectors = read_vectors(*vector_files(spacy_model))
+    asked = [["shoe", "跑鞋", "boot", "new"]]
+    expected = torch.tensor([[WORDS["shoe"], WORDS["跑鞋"], WORDS["shoe"], [0.0] * 3]])
+    torch.testing.assert_close(vectors.of(asked), expected)
+    words, table = vectors.files().values()
+    torch.testing.assert_close(WordVectors.of_files(words, table, width=3).of(asked), expected)
+    damaged = save({"vectors": np.zeros((3, 3), dtype=np.float32), "rows": np.array([0, 1, 3], dtype=np.int32)})
+    with pytest.raises(ValueError, match="no row for each"):
+        WordVectors.of_files(words, damaged, width=3)
+
+
+def test_a_model_without_vectors_and_a_name_of_nothing_are_clear_errors(spacy_model: str) -> None:
+    for path in vector_files(spacy_model):
+        path.unlink()
+    for name in (spacy_model, "no_such_model"):
+        with pytest.raises(InputError, match="neither a file of word vectors nor an installed spaCy model"):
+            vector_files(name)
+    assert vector_files("some/where.txt") == (Path("some/where.txt"),)
+
+
+def test_a_damaged_spacy_model_is_one_clear_error(spacy_model: str) -> None:
+    files = vector_files(spacy_model)
+    files[0].write_bytes(b"no numbers")
+    with pytest.raises(InputError, match="no word vectors that can be read"):
+        read_vectors(*files)
 
 
 @pytest.mark.parametrize("kind", ["word", "rich"])

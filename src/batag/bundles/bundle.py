@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, Description, FileName
+from batag.bundles.frozen import check_frozen, load_frozen
 from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
@@ -64,17 +65,16 @@ class Bundle:
         said = self.description.segmentation
         return Segmentation(said.name, rules=said.rules, dictionary=self.dictionary)
 
+    @cached_property
     def frozen(self) -> Frozen | None:
         """Its word vectors or backbone."""
-        from batag.bundles.frozen import load_frozen
-
         return load_frozen(self.folder, self.description)
 
     def model(self) -> TokenClassifier:
         """The classifier with its weights, ready to predict."""
         model = empty_classifier(self.description, self.vocabulary)
         model.load_state_dict(dict(self.weights), strict=True, assign=True)
-        model.input.lexicon.frozen = self.frozen()
+        model.input.lexicon.frozen = self.frozen
         return model.requires_grad_(False).eval()
 
 
@@ -164,10 +164,7 @@ def read_bundle(folder: Path | str, *, layers: bool = True) -> Bundle:
         raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or AGAIN) from error
     for name in description.files.keys() - {MODEL, VOCABULARY, DICTIONARY}:
         _check_file(folder, description, name)
-    if layers:
-        from batag.bundles.frozen import check_frozen
-
-        check_frozen(folder, description)
+    check_frozen(folder, description)
     return bundle
 
 

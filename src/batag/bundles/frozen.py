@@ -7,7 +7,8 @@ from pathlib import Path
 from safetensors import SafetensorError
 
 from batag.bundles.description import AGAIN, DESCRIPTION, Description
-from batag.encoders.frozen import Backbone, Frozen, WordVectors
+from batag.encoders.frozen import Frozen
+from batag.encoders.word_vectors import WordVectors
 from batag.errors import InputError
 
 _VECTORS = ("vectors.json", "vectors.safetensors")
@@ -34,6 +35,8 @@ def load_frozen(folder: Path, description: Description) -> Frozen | None:
     where = folder / (_VECTORS[1] if kind == "vectors" else "backbone")
     try:
         if kind == "backbone":
+            from batag.encoders.backbone import Backbone
+
             found: Frozen = Backbone(where)
         else:
             words, table = ((folder / name).read_bytes() for name in _VECTORS)

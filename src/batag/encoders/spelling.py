@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 from zlib import crc32
@@ -124,6 +125,7 @@ def facts_of(key: Key, parts: Sequence[str]) -> tuple[list[str], list[str], list
     return [*near, "any", *ends, *grams, *inside], near, far
 
 
+@lru_cache(1024)
 def shape(word: str) -> str:
     """The kinds of its characters, runs shortened: NORDVIK is X, 120cm is dx, ルモラ is k."""
     return _RUNS.sub(r"\1", word[:_LONGEST].translate(_KINDS))

@@ -33,7 +33,7 @@ def choose_engine(folder: Path | str, *, wanted: str = "auto", device: str = "au
         return wanted
     folder = find_bundle(Path(folder))
     said = read_description(folder)
-    if device not in ("auto", "cpu") or said.frozen:
+    if device not in ("auto", "cpu") or said.frozen == "backbone":
         return "torch"
     for name in _by_rate(said, first=WITHOUT_TORCH if wanted == "soonest" else frozenset()):
         if name == "torch" or works(folder, name):

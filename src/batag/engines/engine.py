@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle
 from batag.encoders.batches import Floats, in_batches
+from batag.encoders.word_vectors import WordVectors
 from batag.engines.answer import Answer
 from batag.engines.word_table import WordTable
 
@@ -32,7 +33,8 @@ class LayerEngine(ABC):
     name: str
 
     def __init__(self, bundle: Bundle) -> None:
-        self.table = WordTable(bundle.description, bundle.vocabulary, bundle.arrays)
+        vectors = bundle.frozen if isinstance(bundle.frozen, WordVectors) else None
+        self.table = WordTable(bundle.description, bundle.vocabulary, bundle.arrays, vectors)
         self.answer = Answer(bundle.description, bundle.arrays)
 
     def probabilities(self, sequences: Sequence[Sequence[str]]) -> list[Floats]:

@@ -58,9 +58,8 @@ def export(bundle: Bundle, *, kind: str, int8: bool, examples: Sequence[Example]
         raise UsageError(f"{kind!r} cannot be exported", todo="There are onnx and torch")
     if kind == "torch" and not int8:
         raise UsageError("every bundle runs in float32 torch as it is", todo="Say --int8, or --engine onnx")
-    if bundle.description.frozen:
-        what = f"a bundle with {bundle.description.frozen} runs in torch only"
-        raise UsageError(what, todo="Distil it: batag distil BUNDLE PAGES -o SWIFT")
+    if bundle.description.frozen == "backbone":
+        raise UsageError("a bundle with a backbone runs in torch only", todo="Distil it: batag distil BUNDLE PAGES -o SWIFT")
     if not examples:
         raise InputError("no page to check the export on", todo="Give pages that have tokens")
     name = f"{kind}-int8" if int8 else kind
@@ -101,6 +100,8 @@ def _trial(bundle: Bundle, name: str, graph: bytes, ranges: dict[str, tuple[floa
         said = bundle.description.model_copy(update={"engines": {**bundle.description.engines, name: EngineOf(ranges=ranges)}})
         trial = replace(bundle, description=said)
         if graph:
+            for each in bundle.description.files.keys() - {GRAPHS[name]}:
+                (Path(folder) / each).symlink_to(bundle.folder.resolve() / each)
             (Path(folder) / GRAPHS[name]).write_bytes(graph)
             trial = replace(trial, folder=Path(folder))
         return build_engine(name, trial, device="cpu")

@@ -32,14 +32,15 @@ class TorchEngine(LayerEngine):
         if ranges is not None and self.device.type != "cpu":
             raise UsageError("int8 runs on the CPU only", todo="Use --device cpu, or --engine torch")
         self.model = bundle.model().to(self.device)
-        encoder = self.model.encoder if self.model.input.frozen is not None else lean(deepcopy(self.model.encoder))
+        # A backbone reads the page as a whole, so that there is no row a word.
+        self.whole = bundle.description.frozen == "backbone"
+        encoder = self.model.encoder if self.whole else lean(deepcopy(self.model.encoder))
         self.layers = nn.ModuleDict({"encoder": encoder, "head": self.model.head})
         if ranges is not None:
             in_int8(self.layers, ranges)
 
     def batch(self, pages: Sequence[Sequence[str]]) -> Floats:
-        # A frozen input (a backbone) reads the page as a whole, so that there is no row a word.
-        if self.model.input.frozen is not None:
+        if self.whole:
             return probabilities(self.model, pages, self.device)
         return super().batch(pages)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from threading import Lock
 from typing import Any
 
@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from batag.bundles.description import AGAIN, Description
 from batag.encoders.batches import Floats
-from batag.encoders.spelling import Key, Speller, Spelt
+from batag.encoders.spelling import Key, Speller
 from batag.encoders.vocabulary import Vocabulary
+from batag.encoders.word_vectors import WordVectors
 from batag.errors import InputError
 
 _REMEMBERED = 100_000
 _SPELLING = ("shortest", "longest", "buckets", "shapes", "parts")
 _FIRST_ROWS = 1_024
+_NORM_EPSILON = 1e-5
 Ints = NDArray[np.int64]
 
 
@@ -32,7 +34,13 @@ class WordTable:
     Past a number of rows it starts anew, so that memory stays bounded; a row depends on its word alone.
     """
 
-    def __init__(self, description: Description, vocabulary: Vocabulary, arrays: Mapping[str, Floats]) -> None:
+    def __init__(
+        self,
+        description: Description,
+        vocabulary: Vocabulary,
+        arrays: Mapping[str, Floats],
+        vectors: WordVectors | None = None,
+    ) -> None:
         said, head = description.input, description.head
         labels = len(description.labels)
         rich = said.kind == "rich"
@@ -52,6 +60,11 @@ class WordTable:
         self._grams = table("input.grams.weight", said.buckets, width) if rich else None
         self._shapes = table("input.shapes.weight", said.shapes, width) if rich else None
         self._parts = table("input.parts.weight", said.parts, width) if rich and said.parts else None
+        self._learnt = vectors
+        if vectors is not None:
+            given = vectors.width
+            self._norm, self._shift = table("input.frozen.0.weight", given), table("input.frozen.0.bias", given)
+            self._turn, self._move = table("input.frozen.1.weight", width, given), table("input.frozen.1.bias", width)
         self._facts = table("neighbours.facts", head.rows, labels) if places else np.zeros((1, labels), dtype=np.float32)
         self._edge = table("neighbours.edge", places, labels) if places else np.zeros((0, labels), dtype=np.float32)
         self._lock = Lock()
@@ -83,7 +96,7 @@ class WordTable:
                     new.append(key)
             numbers = list(map(known.get, keys))
             try:
-                self._add([self.speller.spell(key) for key in new], first=len(known) + 1 - len(new))
+                self._add(new, first=len(known) + 1 - len(new))
             except BaseException:
                 # A row without its numbers must not be found later.
                 self._forget()
@@ -93,7 +106,8 @@ class WordTable:
         rows[np.arange(rows.shape[1]) < lengths[:, None]] = numbers
         return rows
 
-    def _add(self, words: Sequence[Spelt], *, first: int) -> None:
+    def _add(self, keys: Sequence[Key], *, first: int) -> None:
+        words = [self.speller.spell(key) for key in keys]
         end = first + len(words)
         if end > len(self._vectors):
             size = max(end, 2 * len(self._vectors))
@@ -108,8 +122,20 @@ class WordTable:
                 spelt += _sums(self._parts, [word.parts for word in words])
             summed = summed + spelt
         self._vectors[first:end] = self._scale * summed
-        for place in range(len(self._edge)):
-            self._near[first:end, place] = _sums(self._facts, [word.near[place] for word in words])
+        if self._learnt is not None:
+            self._vectors[first:end] += self._from_elsewhere([key if isinstance(key, str) else key[0] for key in keys])
+        if places := len(self._edge):
+            told = _sums(self._facts, [facts for word in words for facts in word.near])
+            self._near[first:end] = told.reshape(len(words), places, -1)
+
+    def _from_elsewhere(self, words: Sequence[str]) -> Floats:
+        """What others learnt of words, in this width."""
+        assert self._learnt is not None
+        x = self._learnt.numbers(words)
+        x = x - x.mean(1, keepdims=True)
+        x /= np.sqrt((x * x).mean(1, keepdims=True) + _NORM_EPSILON)
+        found: Floats = (x * self._norm + self._shift) @ self._turn.T + self._move
+        return found
 
     def _scores(self, rows_BL: Ints) -> Floats:
         (pages, length), (places, labels) = rows_BL.shape, self._edge.shape
@@ -130,11 +156,12 @@ def _longer(rows: Floats, size: int) -> Floats:
 
 def _sums(table: Floats, numbers: Sequence[list[int]]) -> Floats:
     """The sum of some rows of a table, for each list of their numbers; of none it is 0."""
+    rows = table[list(chain.from_iterable(numbers))]
+    ends = list(accumulate(map(len, numbers)))
+    if all(numbers):
+        return np.add.reduceat(rows, [0, *ends[:-1]], axis=0)
     sums: Floats = np.zeros((len(numbers), table.shape[1]), dtype=np.float32)
-    lengths = np.fromiter(map(len, numbers), dtype=np.int64, count=len(numbers))
-    full = np.flatnonzero(lengths)
-    if len(full):
-        starts = np.cumsum(lengths[full]) - lengths[full]
-        rows = np.fromiter(chain.from_iterable(numbers), dtype=np.int64, count=int(lengths.sum()))
-        sums[full] = np.add.reduceat(table[rows], starts, axis=0)
+    for place, (start, end) in enumerate(pairwise((0, *ends))):
+        if start < end:
+            sums[place] = rows[start:end].sum(0)
     return sums

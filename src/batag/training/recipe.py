@@ -68,9 +68,9 @@ class InputTable(_Table):
         return self.model_dump(exclude={"at_least", "pretrained", "vectors", "backbone"})
 
     @property
-    def frozen(self) -> tuple[str, Path] | None:
+    def frozen(self) -> tuple[str, str] | None:
         """Which kind of frozen input there is, and where from."""
-        return next(((kind, Path(getattr(self, kind))) for kind in KINDS if getattr(self, kind)), None)
+        return next(((kind, getattr(self, kind)) for kind in KINDS if getattr(self, kind)), None)
 
 
 class EncoderTable(_Table):

@@ -15,9 +15,11 @@ import torch
 
 from batag.bundles.bundle import Bundle, find_bundle
 from batag.bundles.description import DESCRIPTION
+from batag.encoders.backbone import Backbone, backbone_files
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
-from batag.encoders.frozen import Backbone, Frozen, backbone_files, read_vectors
+from batag.encoders.frozen import Frozen
+from batag.encoders.word_vectors import read_vectors, vector_files
 from batag.errors import BatagError, InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.file import open_output
@@ -75,7 +77,8 @@ class Run:
             files = replace(files, start=(find_bundle(Path(recipe.input.pretrained)) / DESCRIPTION,))
         if recipe.input.frozen:
             kind, source = recipe.input.frozen
-            files = replace(files, frozen=(source,) if kind == "vectors" else tuple(backbone_files(source)))
+            found = vector_files(source) if kind == "vectors" else tuple(backbone_files(Path(source)))
+            files = replace(files, frozen=found)
         facts = files.facts() | {"command": cls.command}
         run = cls(folder, recipe, files)
         run.new = True
@@ -172,10 +175,10 @@ class Run:
     def _frozen(self, start: Bundle | None) -> Frozen | None:
         """Word vectors or backbone: those of the recipe, from the very files that were looked at, or the start's."""
         if self.recipe.input.vectors:
-            return read_vectors(self.files.frozen[0])
+            return read_vectors(*self.files.frozen)
         if self.recipe.input.backbone:
             return Backbone(self.files.frozen[0].parent)
-        return start.frozen() if start is not None else None
+        return start.frozen if start is not None else None
 
     def train(self) -> Iterator[StepDone | EpochDone]:
         """Train to the end, keeping checkpoints and metrics; then write the bundle and the curves."""

@@ -1,0 +1,172 @@
+"""Word vectors that others learnt: from word2vec's and GloVe's files, or those of an installed spaCy model.
+
+Shapes: B pages, L tokens, K numbers a word.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.encoders.batches import Floats
+from batag.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_OF_SPACY = ("vectors", "key2row", "strings.json")
+Rows = NDArray[np.int32]
+
+
+class WordVectors:
+    """A vector a word, as it is written or else in lower case; a word that is not in the table has zeros."""
+
+    kind = "vectors"
+
+    def __init__(self, words: Sequence[str], table: Floats, rows: Rows | None = None) -> None:
+        """`table` has a first row of zeros; `rows` says which one is a word's, else they are one a word, in order."""
+        self.words, self.width = list(words), table.shape[1]
+        self._table, self._rows = table, rows
+        numbers: Iterable[int] = range(1, len(self.words) + 1) if rows is None else rows.tolist()
+        self._row_of = dict(zip(self.words, numbers, strict=True))
+
+    def numbers(self, words: Sequence[str]) -> Floats:
+        """The vectors of words [N,K]."""
+        found = self._row_of
+        return self._table[[found.get(word) or found.get(word.lower(), 0) for word in words]]
+
+    def of(self, pages: Sequence[Sequence[str]]) -> Tensor:
+        import torch
+
+        out = torch.zeros(len(pages), max(map(len, pages)), self.width)
+        for row, words in zip(out, pages, strict=True):
+            row[: len(words)] = torch.from_numpy(self.numbers(words))
+        return out
+
+    def files(self) -> dict[str, bytes]:
+        from safetensors.numpy import save
+
+        words = json.dumps(self.words, ensure_ascii=False).encode(errors="surrogatepass")
+        rows = {} if self._rows is None else {"rows": self._rows}
+        return {"vectors.json": words, "vectors.safetensors": save({"vectors": self._table} | rows)}
+
+    @classmethod
+    def of_files(cls, words: bytes, table: bytes, *, width: int) -> WordVectors:
+        """From what `files` gave, which may have been tampered with (ValueError)."""
+        from safetensors.numpy import load
+
+        names, found = json.loads(words), load(table)
+        vectors, rows = found["vectors"], found.get("rows")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("`vectors.json` is not a list of words")
+        count = len(names) + 1 if rows is None else len(vectors)
+        if vectors.shape != (count, width) or vectors.dtype != np.float32 or not np.isfinite(vectors).all():
+            raise ValueError(f"the vectors are not {count} x {width} finite numbers")
+        if rows is not None and (
+            rows.shape != (len(names),) or rows.dtype != np.int32 or not ((rows >= 0) & (rows < count)).all()
+        ):
+            raise ValueError(f"the vectors have no row for each of {len(names)} words")
+        return cls(names, vectors, rows)
+
+
+def vector_files(name: str) -> tuple[Path, ...]:
+    """The file of that name; or those of the installed spaCy model of that name."""
+    if Path(name).exists() or not name.isidentifier():
+        return (Path(name),)
+    package = find_spec(name)
+    for folder in package.submodule_search_locations or () if package is not None else ():
+        for vectors in sorted(Path(folder).glob(f"*/vocab/{_OF_SPACY[0]}")):
+            return tuple(vectors.with_name(each) for each in _OF_SPACY)
+    what = "is neither a file of word vectors nor an installed spaCy model that has some"
+    raise InputError(what, where=name, todo="Check the name, or install it: pip install ja-ginza")
+
+
+def read_vectors(path: Path, *more: Path) -> WordVectors:
+    """word2vec's binary format (.bin) or text (word, numbers; with or without word2vec's first line), also .gz; or the files
+    of a spaCy model. Of a word that stands twice the first vector counts."""
+    if more:
+        return _of_spacy(path)
+    damaged = "Give word2vec's .bin, or text as GloVe's: a word and its numbers a line"
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as stream:
+            name = path.with_suffix("").name if path.suffix == ".gz" else path.name
+            words, rows = (_binary if name.endswith((".bin", ".vector")) else _text)(stream, str(path))
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot be read ({error})", where=str(path), todo="Check the file") from error
+    except ValueError as error:
+        raise InputError(str(error), where=str(path), todo=damaged) from error
+    if not words:
+        raise InputError("holds no word vector", where=str(path), todo=damaged)
+    table = np.zeros((len(words) + 1, len(rows[0])), dtype=np.float32)
+    for number, row in enumerate(rows, 1):
+        table[number] = row
+    if not np.isfinite(table).all():
+        raise InputError("holds numbers that are not finite", where=str(path), todo=damaged)
+    return WordVectors(words, table)
+
+
+def _of_spacy(path: Path) -> WordVectors:
+    """Many words of a spaCy model may share a row."""
+    from spacy.strings import StringStore
+    from spacy.vectors import Vectors
+
+    try:
+        strings, vectors = StringStore().from_disk(path.with_name(_OF_SPACY[2])), Vectors().from_disk(path.parent)
+        kept = [(strings[key], row + 1) for key, row in vectors.key2row.items() if key in strings and row >= 0]
+        table = np.concatenate((np.zeros((1, vectors.data.shape[1])), vectors.data)).astype(np.float32)
+    except (OSError, ValueError, KeyError, IndexError) as error:
+        todo = "Install the model again; it must have word vectors (models that end in _sm have none)"
+        raise InputError(f"holds no word vectors that can be read ({error})", where=str(path), todo=todo) from error
+    if not kept or not np.isfinite(table).all():
+        raise InputError(
+            "holds no word vector, or numbers that are not finite", where=str(path), todo="Install a model that has some"
+        )
+    words, rows = zip(*kept, strict=True)
+    return WordVectors(words, table, np.array(rows, dtype=np.int32))
+
+
+def _binary(stream: BinaryIO | gzip.GzipFile, where: str) -> tuple[list[str], list[Floats]]:
+    try:
+        count, width = map(int, stream.readline(100).split())
+    except ValueError:
+        count = width = 0
+    if not 0 < width <= 65_536 or not 0 < count <= 100_000_000:
+        raise ValueError("is not word2vec's binary format")
+    found: dict[str, Floats] = {}
+    for _ in range(count):
+        word = bytearray()
+        while (letter := stream.read(1)) not in (b" ", b""):
+            word += letter.strip(b"\n")
+        data = stream.read(4 * width)
+        if len(data) < 4 * width:
+            raise ValueError("is not word2vec's binary format: it ends too early")
+        found.setdefault(word.decode(errors="replace"), np.frombuffer(data, dtype="<f4"))
+    return list(found), list(found.values())
+
+
+def _text(stream: BinaryIO | gzip.GzipFile, where: str) -> tuple[list[str], list[Floats]]:
+    found: dict[str, Floats] = {}
+    width = 0
+    for number, line in enumerate(stream, 1):
+        parts = line.decode(errors="replace").rstrip().split(" ")
+        if number == 1 and len(parts) == 2:
+            continue
+        width = width or len(parts) - 1
+        # From the right: a word may have a space in it.
+        word, values = " ".join(parts[: len(parts) - width]), parts[len(parts) - width :]
+        try:
+            row = np.array(values, dtype=np.float32)
+        except ValueError:
+            row = np.zeros(0, dtype=np.float32)
+        if not word or len(row) != width or not width:
+            raise InputError(f"is not a word and {width} numbers", where=f"{where}:{number}", todo="Mend or remove the line")
+        found.setdefault(word, row)
+    return list(found), list(found.values())
