@@ -287,12 +287,14 @@ def latency(options: argparse.Namespace) -> Facts:
 
         things["spaCy"] = spacy.load(options.work / "spacy")
     taken: dict[str, list[float]] = {name: [] for name in things}
-    for number, text in enumerate(texts):
+    # In turns of a hundred: a service has one model in the processor's caches, not nine.
+    for start in range(0, len(texts), 100):
         for name, run in things.items():
-            began = time.perf_counter()
-            run(text)
-            if number >= 200:
-                taken[name].append(1000 * (time.perf_counter() - began))
+            for number, text in enumerate(texts[start : start + 100], start):
+                began = time.perf_counter()
+                run(text)
+                if number >= 200:
+                    taken[name].append(1000 * (time.perf_counter() - began))
     for name, times in taken.items():
         times.sort()
         found[name] = {"p50_ms": statistics.median(times), "p99_ms": times[int(0.99 * len(times))]}

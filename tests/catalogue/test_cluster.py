@@ -74,3 +74,4 @@ def test_what_is_not_a_cluster_is_a_mistake_of_the_call(tmp_path: Path, address:
     )
     with pytest.raises(UsageError, match="is not a cluster"):
         job.run(problems=Problems())
+    assert not (tmp_path / "out").exists()

@@ -143,3 +143,9 @@ def test_an_engine_is_tried_once_and_then_known_to_work(tmp_path: Path, monkeypa
     assert "works" in (tmp_path / "batag" / "engines.json").read_text(encoding="utf-8")
     monkeypatch.setattr(choice.subprocess, "run", lambda *_, **__: pytest.fail("tried again"))
     assert choice.choose_engine(tiny_exported(), wanted="soonest") in ("onnx", "onnx-int8")
+
+
+@pytest.mark.parametrize(("name", "says"), [("onyx", "Did you mean 'onnx'"), ("onnx", "batag export BUNDLE --engine onnx")])
+def test_an_engine_that_is_not_there_is_said_before_anything_is_loaded(name: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        choice.choose_engine(tiny_run(), wanted=name)

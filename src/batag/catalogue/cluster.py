@@ -46,6 +46,11 @@ class _Tagging:
             return part_error(error, part)
 
 
+def check_address(address: str) -> None:
+    if address != "ray" and not address.startswith("ray://"):
+        raise UsageError(f"{address!r} is not a cluster", todo="Say ray, or ray://HOST:10001")
+
+
 def on_cluster(
     work: Work,
     parts: Iterator[Part],
@@ -60,8 +65,6 @@ def on_cluster(
         import ray
     except ImportError as error:
         raise UsageError("a cluster needs Ray", todo="pip install 'batag[ray]'") from error
-    if address != "ray" and not address.startswith("ray://"):
-        raise UsageError(f"{address!r} is not a cluster", todo="Say ray, or ray://HOST:10001")
     if not ray.is_initialized():
         chosen = {"address": address} if address != "ray" else {"num_cpus": workers or None, "include_dashboard": False}
         try:

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from batag.catalogue.cluster import check_address, on_cluster
 from batag.catalogue.inputs import Inputs
 from batag.catalogue.manifest import FOLDER, LOCK, Manifest, bundle_hash, open_manifest
 from batag.catalogue.output import join
@@ -103,6 +104,8 @@ class Job:
     ) -> Totals:
         """Tag all that is not tagged yet; an interruption keeps the finished parts. `told` hears of every part."""
         totals = Totals()
+        if self.cluster is not None:
+            check_address(self.cluster)
         folder = self._folder()
         identities = self.inputs.identities()  # a file that is not there is said before anything is made
         if self.one_file:
@@ -182,8 +185,6 @@ class Job:
         self, work: Work, parts: Iterator[Part], more: Callable[[int], None], open_things: ExitStack
     ) -> Iterable[PartFacts]:
         if self.cluster is not None:
-            from batag.catalogue.cluster import on_cluster
-
             return on_cluster(work, parts, more, address=self.cluster, workers=self.workers, open_things=open_things)
         # With a single part a process of its own would only cost its start.
         first = list(islice(parts, 2))

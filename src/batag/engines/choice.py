@@ -17,7 +17,7 @@ from pathlib import Path
 
 from batag.bundles.bundle import find_bundle, read_bundle, read_description
 from batag.bundles.description import Description
-from batag.engines import ENGINES, WITHOUT_TORCH, build_engine
+from batag.engines import ENGINES, WITHOUT_TORCH, build_engine, check_engine
 from batag.errors import BatagError
 from batag.pages.file import open_output
 
@@ -29,10 +29,10 @@ _TRIED = [["shoes"], ["new", "running", "shoes", "跑鞋", "スニーカー"] * 
 
 def choose_engine(folder: Path | str, *, wanted: str = "auto", device: str = "auto") -> str:
     """The engine as wanted; `auto`: the fastest of the bundle that works here; `soonest`: rather one without torch."""
-    if wanted not in AUTO:
-        return wanted
     folder = find_bundle(Path(folder))
     said = read_description(folder)
+    if wanted not in AUTO:
+        return check_engine(wanted, said)
     if device not in ("auto", "cpu") or said.frozen == "backbone":
         return "torch"
     for name in _by_rate(said, first=WITHOUT_TORCH if wanted == "soonest" else frozenset()):
