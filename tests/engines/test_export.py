@@ -17,7 +17,7 @@ import batag
 import batag.engines.export as exporting
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders import ENCODERS
-from batag.engines import build_engine
+from batag.engines import build_engine, choice
 from batag.engines.export import export
 from batag.engines.torch_engine import TorchEngine
 from batag.errors import InputError, UsageError
@@ -114,8 +114,6 @@ def test_torch_is_not_loaded_when_onnx_tags() -> None:
 
 
 def test_an_engine_that_dies_by_a_signal_is_never_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from batag.engines import choice
-
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     folder = tiny_exported()
     tried = []
@@ -136,8 +134,6 @@ def test_an_engine_that_dies_by_a_signal_is_never_used_again(tmp_path: Path, mon
 
 
 def test_an_engine_is_tried_once_and_then_known_to_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from batag.engines import choice
-
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert choice.choose_engine(tiny_exported(), wanted="soonest") in ("onnx", "onnx-int8")
     assert "works" in (tmp_path / "batag" / "engines.json").read_text(encoding="utf-8")
