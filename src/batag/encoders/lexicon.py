@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from batag.encoders.frozen import Frozen
-from batag.encoders.spelling import Key, Speller
+from batag.encoders.spelling import Key, Speller, whole_word
 from batag.encoders.vocabulary import PADDING, Vocabulary
 
 _REMEMBERED = 100_000
@@ -85,10 +85,10 @@ class Lexicon:
     def _batch(self, pages: Sequence[Sequence[str]], *, near: bool, frozen: bool) -> InputBatch:
         if len(self._spelt) > _REMEMBERED:
             self._forget()
+        spoken = list(map(self.speller.keys, pages))
         rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
-        for place, words in enumerate(pages):
-            keys = self.speller.keys(words)
-            rows[place, : len(words)] = [self._rows[key] if key in self._rows else self._add(key) for key in keys]
+        for place, keys in enumerate(spoken):
+            rows[place, : len(keys)] = [self._rows[key] if key in self._rows else self._add(key) for key in keys]
         mask = torch.from_numpy(rows > 0)
         distinct, inverse = _distinct(rows)
         spelt = [self._spelt[row] for row in distinct]
@@ -96,7 +96,9 @@ class Lexicon:
         words_BL = torch.from_numpy(words_U[inverse].reshape(rows.shape))
         batch = InputBatch(words_BL, mask, of_word=torch.from_numpy(inverse.reshape(rows.shape)))
         if frozen and self.frozen is not None:
-            batch = replace(batch, frozen=self.frozen.of(pages))
+            reads_pages = self.frozen.kind == "backbone"
+            asked = pages if reads_pages else [list(map(whole_word, keys)) for keys in spoken]
+            batch = replace(batch, frozen=self.frozen.of(asked))
         if self.speller.buckets:
             grams, gram_offsets = _in_a_row([each.grams for each in spelt])
             shapes = torch.tensor([each.shape for each in spelt])

@@ -112,6 +112,11 @@ class Speller:
         return [each for of_size in hashes[self.shortest - 1 :] for each in of_size] or [0]
 
 
+def whole_word(key: Key) -> str:
+    """A word; of a character, the word that it lies in."""
+    return key if isinstance(key, str) else key[1]
+
+
 def facts_of(key: Key, parts: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """What is known of a word that is to be labelled, of one next to it, and of one further off."""
     word, around, place = (key, key, "") if isinstance(key, str) else key

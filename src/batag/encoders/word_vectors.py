@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from batag.encoders.batches import Floats
 from batag.errors import InputError
+from batag.segmentation.speech import normal_form
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -27,7 +28,7 @@ Rows = NDArray[np.int32]
 
 
 class WordVectors:
-    """A vector a word, as it is written or else in lower case; a word that is not in the table has zeros."""
+    """A vector a word, as it is written, in lower case or in its normal form; a word that is not in the table has zeros."""
 
     kind = "vectors"
 
@@ -41,7 +42,8 @@ class WordVectors:
     def numbers(self, words: Sequence[str]) -> Floats:
         """The vectors of words [N,K]."""
         found = self._row_of
-        return self._table[[found.get(word) or found.get(word.lower(), 0) for word in words]]
+        rows = [found.get(word) or found.get(word.lower()) or found.get(normal_form(word), 0) for word in words]
+        return self._table[rows]
 
     def of(self, pages: Sequence[Sequence[str]]) -> Tensor:
         import torch
@@ -86,7 +88,7 @@ def vector_files(name: str) -> tuple[Path, ...]:
         for vectors in sorted(Path(folder).glob(f"*/vocab/{_OF_SPACY[0]}")):
             return tuple(vectors.with_name(each) for each in _OF_SPACY)
     what = "is neither a file of word vectors nor an installed spaCy model that has some"
-    raise InputError(what, where=name, todo="Check the name, or install it: pip install ja-ginza")
+    raise InputError(what, where=name, todo="Check the name, or install it: pip install --no-deps ja-ginza")
 
 
 def read_vectors(path: Path, *more: Path) -> WordVectors:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from batag.bundles.description import AGAIN, Description
 from batag.encoders.batches import Floats
-from batag.encoders.spelling import Key, Speller
+from batag.encoders.spelling import Key, Speller, whole_word
 from batag.encoders.vocabulary import Vocabulary
 from batag.encoders.word_vectors import WordVectors
 from batag.errors import InputError
@@ -123,7 +123,7 @@ class WordTable:
             summed = summed + spelt
         self._vectors[first:end] = self._scale * summed
         if self._learnt is not None:
-            self._vectors[first:end] += self._from_elsewhere([key if isinstance(key, str) else key[0] for key in keys])
+            self._vectors[first:end] += self._from_elsewhere(list(map(whole_word, keys)))
         if places := len(self._edge):
             told = _sums(self._facts, [facts for word in words for facts in word.near])
             self._near[first:end] = told.reshape(len(words), places, -1)

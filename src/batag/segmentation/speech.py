@@ -1,9 +1,10 @@
-"""What the dictionaries of the segmenters say of a word: its part of speech, or that they do not have it."""
+"""What the dictionaries of the segmenters say of a word: its part of speech, its normal form, or that they do not have it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 
 import rjieba
@@ -28,6 +29,18 @@ def parts_of_speech(word: str) -> tuple[str, ...]:
         return ()
     asked = word[:_LONGEST].encode(errors="replace").decode()
     return (*_named("zh", _chinese(asked) if _HAN.search(word) else []), *_named("ja", _japanese(asked)))
+
+
+@lru_cache(65_536)
+def normal_form(word: str) -> str:
+    """How the Japanese dictionary writes a word that is written in several ways (りんご and リンゴ are 林檎); else the word."""
+    if not has_han_or_kana(word):
+        return word
+    try:
+        found = tokenizer("normalized_form").tokenize(word[:_LONGEST].encode(errors="replace").decode())
+    except SudachiError:
+        return word
+    return str(found[0].normalized_form()) if len(found) == 1 else word
 
 
 def words_around(characters: Sequence[str]) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ from batag.encoders.batches import epoch_batches
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
 from batag.encoders.sequence import page_words, windows
+from batag.encoders.word_vectors import WordVectors
 from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import Dial
 from batag.labels.weak import is_weak
@@ -81,6 +82,8 @@ class Distillation:
         self.bundle, self.recipe = teacher, recipe
         self.device = choose_device(device)
         self.teacher = teacher.model().to(self.device)
+        # Word vectors cost a student nothing; a backbone would cost all that it is to save.
+        self.vectors = teacher.frozen if isinstance(teacher.frozen, WordVectors) else None
         self.texts: list[list[str]] = []
         self.held_out: list[Example] = []
         self.dev: list[Example] = []
@@ -164,10 +167,11 @@ class Distillation:
         student = build_classifier(
             self.bundle.vocabulary,
             labels=len(self.bundle.scheme.labels),
-            input=self.recipe.input.options,
+            input=self.recipe.input.options | {"frozen_width": self.vectors.width if self.vectors else 0},
             encoder=self.recipe.encoder.model_dump(),
             head=self.recipe.head.model_dump(),
         ).to(self.device)
+        student.input.lexicon.frozen = self.vectors
         project(self.teacher.input, student.input, self.texts)
         self.learner = build_learner(student, average=self.recipe.training.average, device=self.device)
 
@@ -214,6 +218,7 @@ class Distillation:
                 weights=weights,
                 metrics=scores,
                 dial=dial,
+                vectors=self.vectors,
                 facts=self.facts | {"distilled_from": source},
             )
         return scores

@@ -35,7 +35,7 @@ from batag.training.data import BUNDLE
 from batag.training.examples import Example
 from batag.training.guard import locked, repeatable
 from batag.training.loop import BadLossError, Learner, StepDone, build_learner, descend, other_weights, rate_of
-from batag.training.recipe import Recipe
+from batag.training.recipe import AUTO, Recipe
 from batag.training.run import BEST, Run
 from batag.training.shipping import ship_pretrained
 
@@ -61,7 +61,7 @@ class Pretraining(Run):
 
     def _build(self, *, problems: Problems, watch: Any) -> None:
         for key in ("pretrained", "vectors", "backbone"):
-            if getattr(self.recipe.input, key):
+            if getattr(self.recipe.input, key) not in ("", AUTO):
                 raise UsageError(f"input.{key} is not for pretraining", todo="Say it when you train with labels")
         dictionary = Dictionary.read(self.files.dictionary[0]) if self.files.dictionary else None
         chosen = self.recipe.pages

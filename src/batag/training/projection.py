@@ -20,20 +20,26 @@ _TEXTS, _TOKENS = 2_000, 4_096
 def project(teacher: WordInput, student: WordInput, texts: Sequence[Sequence[str]]) -> None:
     """Turn all tables of the teacher into the student's width, keeping what tells the words of these texts apart best.
 
-    All tables are added up, so that one matrix serves them all.
+    All of them are added up, so that one matrix serves them all; of what others learnt, only what the student has too.
     """
     own, known = student.state_dict(), teacher.state_dict()
     width = own["words.weight"].shape[1]
-    narrow_WD = _directions(_vectors(teacher, texts[:: 1 + len(texts) // _TEXTS]), width=width)
+    few = texts[:: 1 + len(texts) // _TEXTS]
+    narrow_WD = _directions(_vectors(teacher, few, frozen=student.frozen is not None), width=width)
     for name, value in own.items():
-        value.copy_(known[name] @ narrow_WD * (teacher.scale / student.scale))
+        if name.startswith("frozen.0."):  # a norm of what others learnt, before it is turned
+            value.copy_(known[name])
+        elif name.startswith("frozen.1."):
+            value.copy_(narrow_WD.T @ known[name])
+        else:
+            value.copy_(known[name] @ narrow_WD * (teacher.scale / student.scale))
 
 
-def _vectors(input: WordInput, texts: Sequence[Sequence[str]]) -> Tensor:
-    """The vectors of all tokens [N,W], as far as they are the input's own."""
+def _vectors(input: WordInput, texts: Sequence[Sequence[str]], *, frozen: bool) -> Tensor:
+    """The vectors of all tokens [N,W]."""
     found = []
     for numbers in by_length(list(map(len, texts)), tokens=_TOKENS):
-        batch = input.lexicon.batch([texts[number] for number in numbers], near=False, frozen=False)
+        batch = input.lexicon.batch([texts[number] for number in numbers], near=False, frozen=frozen)
         batch = batch.to(input.words.weight.device)
         found.append(input(batch)[batch.mask])
     return torch.cat(found)

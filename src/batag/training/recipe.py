@@ -30,6 +30,7 @@ Count = Annotated[int, Field(ge=1, le=100_000_000)]
 Size = Annotated[int, Field(ge=1, le=65_536)]
 Selection = Literal["macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none"]
 _EPOCHS, _STEPS, _MOST_EPOCHS = 8, 1_000, 60
+AUTO = "auto"
 _LINE = re.compile(r"(\w+) = (.*?)(  #.*)?$")
 
 
@@ -69,8 +70,8 @@ class InputTable(_Table):
 
     @property
     def frozen(self) -> tuple[str, str] | None:
-        """Which kind of frozen input there is, and where from."""
-        return next(((kind, getattr(self, kind)) for kind in KINDS if getattr(self, kind)), None)
+        """Which kind of frozen input is named, and where from."""
+        return next(((kind, source) for kind in KINDS if (source := getattr(self, kind)) and source != AUTO), None)
 
 
 class EncoderTable(_Table):
@@ -185,7 +186,8 @@ class Recipe(_Table):
         Cleaner(parse_rules(self.pages.rules))
         problems = {
             "encoder.heads": self.encoder.width % self.encoder.heads and "does not divide encoder.width",
-            "input.backbone": bool(self.input.vectors and self.input.backbone) and "and input.vectors are both said",
+            "input.backbone": bool(self.input.vectors not in ("", AUTO) and self.input.backbone)
+            and "and input.vectors are both said",
             "input.longest": self.input.longest < self.input.shortest and "is below input.shortest",
             "dial.rich": list(self.dial.betas) != sorted(self.dial.betas) and "is below balanced, or that below clean",
             "training.overlap": self.training.overlap >= self.training.window and "is not smaller than training.window",

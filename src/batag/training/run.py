@@ -19,6 +19,7 @@ from batag.encoders.backbone import Backbone, backbone_files
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
 from batag.encoders.frozen import Frozen
+from batag.encoders.shipped import vectors_for
 from batag.encoders.word_vectors import read_vectors, vector_files
 from batag.errors import BatagError, InputError, UsageError
 from batag.objectives import build_objective
@@ -33,14 +34,14 @@ from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
 from batag.training.metrics import Metrics
 from batag.training.neighbours import choose_share, fit_neighbours
-from batag.training.recipe import Recipe, read_recipe
+from batag.training.recipe import AUTO, Recipe, read_recipe
 from batag.training.selection import Selection
 from batag.training.shipping import ship
 from batag.training.start import begin_with
 
 METRICS, LAST, BEST = "metrics.jsonl", "last.safetensors", "best.safetensors"
 CURVES, BAD_BATCH = "curves.png", "bad-batch.json"
-_BEFORE = {"input": {"parts": 0}, "head": {"chain": False, "neighbours": 0}}
+_BEFORE = {"input": {"parts": 0, "vectors": ""}, "head": {"chain": False, "neighbours": 0}}
 """What a run that began before these keys were there does: its recipe does not say it."""
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
 
@@ -173,12 +174,17 @@ class Run:
         self.fitting = time.monotonic() - began[0], time.process_time() - began[1]
 
     def _frozen(self, start: Bundle | None) -> Frozen | None:
-        """Word vectors or backbone: those of the recipe, from the very files that were looked at, or the start's."""
-        if self.recipe.input.vectors:
-            return read_vectors(*self.files.frozen)
-        if self.recipe.input.backbone:
-            return Backbone(self.files.frozen[0].parent)
-        return start.frozen if start is not None else None
+        """Word vectors or backbone: what the recipe names, from the very files that were looked at; else the start's, or what
+        comes with batag."""
+        assert self.data is not None
+        chosen = self.recipe.input
+        if chosen.frozen:
+            vectors = chosen.frozen[0] == "vectors"
+            return read_vectors(*self.files.frozen) if vectors else Backbone(self.files.frozen[0].parent)
+        if start is not None and start.frozen is not None:
+            return start.frozen
+        shipped = chosen.vectors == AUTO and chosen.kind == "rich"
+        return vectors_for(self.data.facts["train"]["languages"]) if shipped else None
 
     def train(self) -> Iterator[StepDone | EpochDone]:
         """Train to the end, keeping checkpoints and metrics; then write the bundle and the curves."""

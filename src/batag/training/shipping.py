@@ -79,6 +79,7 @@ def ship_distilled(
     weights: Mapping[str, Tensor],
     metrics: Mapping[str, Any],
     dial: Mapping[str, Any],
+    vectors: Frozen | None,
     facts: Mapping[str, Any],
 ) -> None:
     """Write the bundle of a student, which knows the words and classes of its teacher."""
@@ -87,6 +88,7 @@ def ship_distilled(
         weights=weights,
         vocabulary=teacher.vocabulary,
         dictionary=teacher.dictionary,
+        frozen=vectors,
         description=_description(name, recipe, teacher.scheme, teacher.segmentation)
         | dict(dial)
         | {"metrics": dict(metrics), "trained_on": dict(facts)},

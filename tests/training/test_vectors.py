@@ -1,0 +1,95 @@
+"""Word vectors that come with batag, through training, distillation and tagging."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.tiny import QUICK
+
+import batag
+from batag.bundles.bundle import Bundle, read_bundle
+from batag.encoders.prediction import probabilities
+from batag.engines import build_engine
+from batag.pages.formats import write_pages
+from batag.pages.page import Page
+from batag.pages.sample import sample_pages
+from batag.training.distillation import Distillation, student_recipe
+from batag.training.whole import train_run
+
+AUTO = [each for each in QUICK if not each.startswith("input.vectors")] + ["training.epochs=1"]
+SMALL = ("encoder.width=16", "encoder.depth=1", "encoder.inner=32", "schedule.warmup=40", "training.epochs=1")
+WORDS = [["新しい", "ソニー", "の", "りんご"], ["zzz", "防水"]]
+
+
+def pages_in(language: str, split: str = "train") -> list[Page]:
+    return list(sample_pages(language, pages=40, split=split, seed=0))
+
+
+def trained(folder: Path, *pages: Page, settings: list[str] | None = None, start: Path | None = None) -> Path:
+    write_pages(pages, folder / "train.jsonl")
+    dev = pages_in(str(pages[0].language), "dev")
+    return train_run(
+        folder / "train.jsonl", dev=dev, out=folder / "run", recipe=None, settings=settings or AUTO, device="cpu"
+    )
+
+
+@pytest.fixture(scope="module")
+def japanese(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    return read_bundle(trained(tmp_path_factory.mktemp("vectors"), *pages_in("ja")))
+
+
+def same(bundle: Bundle, *, engine: str = "torch") -> None:
+    """Whether an engine says what the classifier says."""
+    model, built = bundle.model(), build_engine(engine, bundle, device="cpu")
+    for asked, values in zip(WORDS, built.probabilities(WORDS), strict=True):
+        np.testing.assert_allclose(values, probabilities(model, [asked], torch.device("cpu"))[0], atol=1e-5)
+
+
+def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japanese: Bundle) -> None:
+    said = japanese.description
+    assert (said.frozen, said.input.frozen_width, said.recipe["input"]["vectors"]) == ("vectors", 128, "auto")
+    same(japanese)
+    assert batag.load(japanese.folder).tag({"title": "ソニー イヤホン"}) is not None
+
+
+def test_pages_in_other_languages_and_an_empty_setting_have_none(tmp_path: Path) -> None:
+    for number, (language, settings) in enumerate((("en", AUTO), ("ja", [*AUTO, "input.vectors="]))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert read_bundle(trained(folder, *pages_in(language), settings=settings)).description.frozen == ""
+
+
+def test_the_paper_s_input_has_none(tmp_path: Path) -> None:
+    settings = [*AUTO, "input.kind=word"]
+    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=settings)).description.frozen == ""
+
+
+def test_a_new_word_that_the_vectors_know_is_not_like_any_other_new_word(japanese: Bundle) -> None:
+    model = japanese.model()
+    words = [["任天堂"], ["虔謦"]]
+    with torch.no_grad():
+        known, unknown = (model.input.learnt_elsewhere(model.input.lexicon.batch([each])) for each in words)
+    assert isinstance(known, torch.Tensor)
+    assert isinstance(unknown, torch.Tensor)
+    assert (known - unknown).abs().max() > 0.01
+
+
+def test_what_goes_on_from_a_bundle_keeps_its_vectors(japanese: Bundle, tmp_path: Path) -> None:
+    settings = [*AUTO, f"input.pretrained={japanese.folder}"]
+    more = read_bundle(trained(tmp_path, *pages_in("ja"), settings=settings))
+    assert more.description.frozen == "vectors"
+    same(more)
+
+
+def test_a_student_has_its_teacher_s_vectors(japanese: Bundle, tmp_path: Path) -> None:
+    run = Distillation(japanese, student_recipe(japanese, settings=SMALL), device="cpu")
+    run.read(pages_in("ja"))
+    for _ in run.train():
+        pass
+    run.ship(tmp_path / "swift")
+    swift = read_bundle(tmp_path / "swift")
+    assert swift.description.frozen == "vectors"
+    same(swift)
