@@ -65,6 +65,29 @@ def test_a_killed_worker_is_replaced_and_the_manifest_makes_the_job_go_on(tmp_pa
     assert contents(out) == contents(whole)
 
 
+def test_nobody_waits_for_a_worker_that_finds_no_place(tmp_path: Path) -> None:
+    write_pages(catalogue(30, split="test"), tmp_path / "pages.jsonl")
+    program = (
+        "import ray, sys\n"
+        "from batag.catalogue.inputs import Inputs\n"
+        "from batag.catalogue.job import Job\n"
+        "from batag.catalogue.tagged import Options\n"
+        "from batag.pages.problems import Problems\n"
+        "from pathlib import Path\n"
+        "ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)\n"
+        "bundle, pages, out = sys.argv[1:]\n"
+        "job = Job(bundle=Path(bundle), engine='onnx', inputs=Inputs(paths=(pages,)), out=out, options=Options(),\n"
+        "          workers=3, cluster='ray')\n"
+        "print(job.run(problems=Problems()).pages)\n"
+    )
+    given = [str(tiny_exported()), str(tmp_path / "pages.jsonl"), str(tmp_path / "out")]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *given], env=ENVIRONMENT, capture_output=True, text=True, timeout=180, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "90"
+
+
 @pytest.mark.parametrize("address", ["spark", "http://head:8265", ""])
 def test_what_is_not_a_cluster_is_a_mistake_of_the_call(tmp_path: Path, address: str) -> None:
     write_pages(catalogue(1), tmp_path / "pages.jsonl")

@@ -559,3 +559,85 @@ def test_a_part_of_parquet_holds_only_its_own_rows(tmp_path: Path) -> None:
     rows = read_rows(part, whole=False)
     assert rows.table.num_rows == 7
     assert pa.total_allocated_bytes() - before < 200_000
+
+
+# What came in stays
+
+
+def test_an_input_that_lies_where_the_parts_go_is_refused(source: Path, tmp_path: Path) -> None:
+    inside = tmp_path / "out" / "part-000000.jsonl"
+    inside.parent.mkdir()
+    shutil.copy(source, inside)
+    for given, out in ((inside, inside.parent), (inside.parent, inside.parent)):
+        with pytest.raises(UsageError, match="written where they are read"):
+            find_inputs([str(given)], format=None, out=str(out))
+    with pytest.raises(UsageError, match="written where they are read"):
+        find_inputs(["memory://shop/out/pages.jsonl"], format=None, out="memory://shop/out/")
+    assert find_inputs([str(source)], format=None, out=str(tmp_path / "other")) == (str(source),)
+
+
+def test_ids_and_empty_cells_come_out_as_they_came(tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    rows = [{"id": 7, "title": "NORDVIK shoe", "price": None}, {"id": None, "title": "boot", "price": 2.5}]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    run(path, out=tmp_path / "out", format="jsonl")
+    found = [json.loads(line) for line in (tmp_path / "out" / "part-000000.jsonl").read_text("utf-8").splitlines()]
+    assert [(row["title"], row["price"]) for row in found] == [("NORDVIK shoe", None), ("boot", 2.5)]
+    assert found[0]["id"] == 7
+    assert isinstance(found[1]["id"], str)
+
+
+def test_a_column_that_may_be_empty_in_one_input_only_becomes_one_table(tmp_path: Path) -> None:
+    for name, empty in (("one", False), ("two", True)):
+        schema = pa.schema([pa.field("title", pa.string(), nullable=empty)])
+        pq.write_table(pa.table({"title": [f"NORDVIK {name}"]}, schema=schema), tmp_path / f"{name}.parquet")
+    out = tmp_path / "all.parquet"
+    run(tmp_path / "one.parquet", tmp_path / "two.parquet", out=out, one_file=True)
+    assert pq.read_table(out)["title"].to_pylist() == ["NORDVIK one", "NORDVIK two"]
+
+
+# Nothing of another job stays
+
+
+def test_a_restart_with_fewer_parts_that_is_cut_leaves_no_old_part(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, few = tmp_path / "out", tmp_path / "few.jsonl"
+    write_pages(PAGES[:8], few)
+    run(source, out=out, format="jsonl")
+    assert len(contents(out)) > 2
+    with monkeypatch.context() as patch:
+        patch.setattr("batag.catalogue.place.LocalPlace.remove", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(few, out=out, format="jsonl", restart=True)
+    assert run(few, out=out, format="jsonl").pages == 8
+    assert sorted(contents(out)) == ["part-000000.jsonl", "part-000001.jsonl"]
+    assert sum(len(data.splitlines()) for data in contents(out).values()) == 8
+
+
+def test_an_input_that_lost_its_last_rows_is_noticed(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(source, out=out)
+    lines = source.read_bytes().splitlines(keepends=True)
+    lost = sum(map(len, lines[7:]))
+    source.write_bytes(b"".join(lines[:7]) + b" " * (lost - 1) + b"\n")
+    with pytest.raises(InputError, match="fewer rows than when the job began"):
+        run(source, out=out)
+
+
+def test_a_finished_part_that_is_damaged_is_made_again(source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(source, out=out)
+    whole = contents(out)
+    part = out / "part-000001.parquet"
+    part.write_bytes(part.read_bytes()[:-8] + b"damaged!")
+    assert run(source, out=out).found == len(PAGES) - 7
+    assert contents(out) == whole
+
+
+def test_limits_that_change_nothing_that_is_written_do_not_matter(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(source, out=tmp_path / "out")
+    monkeypatch.setattr("batag.catalogue.job.settings", Settings(part_pages=7, shown_problems=3))
+    assert run(source, out=tmp_path / "out").found == len(PAGES)

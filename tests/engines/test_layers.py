@@ -146,3 +146,11 @@ def test_int8_is_near_and_a_number_outside_the_range_counts_as_its_border() -> N
     made = Int8Linear(linear, -1.0, 3.0)
     torch.testing.assert_close(made(x), linear(x), atol=0.05, rtol=0)
     torch.testing.assert_close(made(x * 100), made((x * 100).clamp(-1, 3)), atol=1e-5, rtol=0)
+
+
+def test_int8_does_not_overflow_on_any_processor() -> None:
+    """Largest weights and inputs side by side: their sum goes over 16 bits where weights have 8."""
+    linear = torch.nn.Linear(64, 2).requires_grad_(False)
+    linear.weight.copy_(torch.tensor([[1.0], [-1.0]]).expand(2, 64))
+    x = torch.full((3, 64), 2.0)
+    torch.testing.assert_close(Int8Linear(linear, 0.0, 2.0)(x), linear(x), atol=0.01, rtol=0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from batag.errors import BatagError, InputError, UsageError
 
 _TRIES = 4
 _AHEAD = 2
+_PATIENCE = 600
 
 
 class _Tagging:
@@ -33,6 +35,10 @@ class _Tagging:
         self._where = work.manifest.place.name
         # The bundle is the one that was sent: it need not be compared again.
         self._tag = replace(work, bundle=Path(self._folder.name), bundle_hash="").load()
+
+    def ready(self) -> bool:
+        """Whoever hears this knows that the actor has a place and its bundle."""
+        return True
 
     def tag(self, part: Part) -> PartFacts | BatagError:
         """An error of the user's is an answer: raised, Ray would wrap it."""
@@ -81,53 +87,74 @@ def on_cluster(
 
 
 class _Pool:
-    """Actors and what they are at."""
+    """Actors and what they are at; one that has not found a place yet gets no part, so that nobody waits for it."""
 
     def __init__(self, ray: Any, start: Callable[[], Any], number: int) -> None:
         self._ray, self._start = ray, start
-        self._actors = [start() for _ in range(number)]
+        self._actors: list[Any] = [None] * number
+        self._starting: dict[Any, int] = {}
         self._going: dict[Any, tuple[int, Part]] = {}
-        self._tries: dict[int, int] = {}
+        self._tries: Counter[str] = Counter()
+        for place in range(number):
+            self._begin(place)
+
+    def _begin(self, place: int) -> None:
+        self._actors[place] = self._start()
+        self._starting[self._actors[place].ready.remote()] = place
 
     def finished(self, parts: Iterator[Part], more: Callable[[int], None]) -> Iterator[PartFacts]:
         again: deque[Part] = deque()
         while True:
             self._give(parts, again)
             if not self._going:
-                return
-            ready, _ = self._ray.wait(list(self._going), num_returns=1)
-            for reference in ready:
+                again.extend(islice(parts, 0 if again else 1))
+                if not again:
+                    return  # whoever may still be looking for a place
+            reference = self._first()
+            if (place := self._starting.pop(reference, None)) is not None:
+                part = None
+            else:
                 place, part = self._going.pop(reference)
-                try:
-                    told = self._ray.get(reference)
-                except self._ray.exceptions.RayError as error:
-                    again.append(part)
-                    again.extend(self._lost(place, part, error))
-                    continue
-                if isinstance(told, BatagError):
-                    raise told
+            try:
+                told = self._ray.get(reference)
+            except self._ray.exceptions.RayError as error:
+                again.extend(self._lost(place, part, error))
+                continue
+            if isinstance(told, BatagError):
+                raise told
+            if part is not None:
                 more(told.rows)
                 yield told
 
+    def _first(self) -> Any:
+        """The first that answers: an actor that has found a place, or one that has finished a part."""
+        waiting = [*self._going, *self._starting]
+        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=None if self._going else _PATIENCE)
+        if not ready:
+            todo = "Ask for fewer --workers, or see whether the cluster has free CPUs; the same command goes on"
+            raise InputError(f"no machine took a worker within {_PATIENCE} s", where="the cluster", todo=todo)
+        return ready[0]
+
     def _give(self, parts: Iterator[Part], again: deque[Part]) -> None:
         """Two parts for each actor, so that none waits for the next one."""
-        load = [0] * len(self._actors)
-        for place, _ in self._going.values():
-            load[place] += 1
+        load = Counter(place for place, _ in self._going.values())
+        away = set(self._starting.values())
         for _ in range(_AHEAD):
             for place, actor in enumerate(self._actors):
-                if load[place] < _AHEAD and (part := again.popleft() if again else next(parts, None)) is not None:
+                if place in away or load[place] >= _AHEAD:
+                    continue
+                if (part := again.popleft() if again else next(parts, None)) is not None:
                     self._going[actor.tag.remote(part)] = place, part
                     load[place] += 1
 
-    def _lost(self, place: int, part: Part, error: Exception) -> list[Part]:
-        """A new actor in the place of one that is gone; the other parts that it had."""
-        self._tries[part.number] = self._tries.get(part.number, 0) + 1
-        if self._tries[part.number] >= _TRIES:
-            where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
+    def _lost(self, place: int, part: Part | None, error: Exception) -> list[Part]:
+        """A new actor in the place of one that is gone; the parts that it had."""
+        where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}" if part is not None else "a worker"
+        self._tries[where] += 1
+        if self._tries[where] >= _TRIES:
             todo = "See Ray's logs; the same command goes on where it stopped"
             raise InputError(f"was lost {_TRIES} times ({str(error).splitlines()[0][:120]})", where=where, todo=todo)
         others = [reference for reference, (at, _) in self._going.items() if at == place]
         left = [self._going.pop(reference)[1] for reference in others]
-        self._actors[place] = self._start()
-        return left
+        self._begin(place)
+        return left if part is None else [part, *left]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from batag.catalogue.part import Entry, Part
-from batag.catalogue.place import is_remote, local, names_under
+from batag.catalogue.place import is_remote, local, names_under, whole_name
 from batag.errors import InputError, UsageError
 from batag.pages.file import open_file
 from batag.pages.formats import check_format, detect_format, format_of_name, read_pages
@@ -113,20 +113,24 @@ def find_inputs(given: Iterable[str], *, format: str | None, out: str = "") -> t
     if format is not None:
         check_format(format)
     found: list[str] = []
-    target = Path(local(out)).resolve() if out and not is_remote(out) else None
+    target = whole_name(out) if out else None
     for each in map(local, given):
         inside = names_under(each)
+        if target is not None and (_lies_in(each, target) if inside is None else whole_name(each) == target):
+            raise UsageError("the pages would be written where they are read", where=each, todo="Name another folder")
         if inside is None:
             found.append(each)
             continue
-        if target is not None and Path(each).resolve() == target:
-            raise UsageError("the pages would be written where they are read", where=each, todo="Name another folder")
         own = [name for name in inside if format is not None or format_of_name(name)]
-        own = [name for name in own if target is None or is_remote(name) or target not in Path(name).resolve().parents]
+        own = [name for name in own if target is None or not _lies_in(name, target)]
         if not own:
             raise InputError("holds no file of pages", where=each, todo="Name files, or say --format")
         found += own
     return tuple(found)
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return whole_name(path).startswith(f"{folder}/")
 
 
 def _size(path: str) -> int | None:

@@ -28,6 +28,15 @@ from batag.pages.problems import Problems
 from batag.settings import settings
 
 Watch = Callable[["Totals"], None]
+_LIMITS = (
+    "max_page_characters",
+    "max_record_bytes",
+    "segment_chunk_characters",
+    "sniff_bytes",
+    "part_pages",
+    "part_bytes",
+)
+"""Those that what is written depends on."""
 
 
 @dataclass
@@ -131,7 +140,7 @@ class Job:
 
                 def left() -> Iterator[Part]:
                     for part in self._parts(problems):
-                        if (facts := finished.pop(part.number, None)) is None:
+                        if (facts := finished.pop(part.number, None)) is None or not manifest.is_whole(facts):
                             shares[part.number] = sum(sizes[: part.file]) + part.share * sizes[part.file]
                             yield part
                         else:
@@ -151,6 +160,9 @@ class Job:
                     told(facts)
                     watch(totals)
                 where = ", ".join(self.inputs.paths)
+                if finished:
+                    todo = "Say --restart to tag everything again"
+                    raise InputError("has fewer rows than when the job began", where=where, todo=todo)
                 if totals.pages == totals.errors:
                     self._clear(folder, made=made)
                     raise InputError("no page could be read", where=where, todo="See the problems")
@@ -158,7 +170,7 @@ class Job:
                     self._clear(folder, made=made)
                     what = f"{totals.errors:,} of {totals.pages:,} pages could not be tagged"
                     raise InputError(what, where=where, todo="Mend them, or tag without --strict")
-                manifest.done(totals.facts())
+                manifest.done(totals.facts(), parts=totals.parts)
                 if self.one_file:
                     self._join(manifest, totals)
         except OSError as error:
@@ -205,7 +217,7 @@ class Job:
             "engine": self.engine,
             "options": asdict(self.options),
             "stop words": hashlib.sha256("\n".join(self.stop_words).encode(errors="replace")).hexdigest(),
-            "limits": asdict(settings),
+            "limits": {name: value for name, value in asdict(settings).items() if name in _LIMITS},
             "batag": version("batag"),
         }
 

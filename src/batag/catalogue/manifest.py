@@ -13,7 +13,7 @@ from batag.bundles.bundle import find_bundle
 from batag.bundles.description import DESCRIPTION
 from batag.catalogue.output import COMPRESSIONS, SUFFIXES
 from batag.catalogue.part import Part
-from batag.catalogue.place import Place
+from batag.catalogue.place import LocalPlace, Place
 from batag.catalogue.tagged import Options, PartFacts
 from batag.errors import InputError
 
@@ -61,7 +61,20 @@ class Manifest:
             where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
             raise InputError("has changed since the job began", where=where, todo="Say --restart to tag everything again")
 
-    def done(self, facts: dict[str, Any]) -> None:
+    def is_whole(self, facts: PartFacts) -> bool:
+        """Whether a finished part is still what was written; of a store the size has to do."""
+        if not isinstance(self.place, LocalPlace):
+            return True
+        data = self.place.read(self.file_of(facts.number))
+        return data is not None and hashlib.sha256(data).hexdigest() == facts.sha256
+
+    def done(self, facts: dict[str, Any], *, parts: int) -> None:
+        """All parts are there: whatever else looks like one is of an older job that was cut off as it was replaced."""
+        ours = {name for number in range(parts) for name in (self.file_of(number), _record(number))}
+        for folder in ("", f"{FOLDER}/"):
+            for name in self.place.sizes(folder.rstrip("/")):
+                if name.startswith("part-") and f"{folder}{name}" not in ours:
+                    self.place.remove(f"{folder}{name}")
         self.place.write(DONE, json.dumps(facts, indent=1).encode())
 
 

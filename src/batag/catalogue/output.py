@@ -27,7 +27,7 @@ def encode(
         return _parquet(rows, tags, errors)
     if format == "jsonl":
         data = b"".join(
-            dump(_rest(record) | _said(page, own, error)) + b"\n"
+            dump(_rest(record) | _said(record, page, own, error)) + b"\n"
             for record, page, own, error in zip(rows.records, rows.pages, tags, errors, strict=True)
         )
     else:
@@ -53,8 +53,8 @@ def _rest(record: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if key not in _ADDED}
 
 
-def _said(page: Page | str, tags: Sequence[Tag], error: str | None) -> dict[str, Any]:
-    named = {"id": page.id} if isinstance(page, Page) else {}
+def _said(record: Mapping[str, Any], page: Page | str, tags: Sequence[Tag], error: str | None) -> dict[str, Any]:
+    named = {"id": page.id} if isinstance(page, Page) and record.get("id") is None else {}
     return named | {"tags": [tag_record(tag) for tag in tags], "error": error}
 
 
@@ -149,13 +149,17 @@ def _header_length(data: bytes) -> int:
 
 
 def _join_parquet(parts: Iterable[bytes], stream: BinaryIO) -> None:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer = None
     for data in parts:
         with pq.ParquetFile(io.BytesIO(data)) as file:
             table = file.read()
-        writer = writer or pq.ParquetWriter(stream, table.schema, compression="zstd")
-        writer.write_table(table)
+        if writer is None:
+            # A column that is never empty in one input may be in another.
+            schema = pa.schema([each.with_nullable(True) for each in table.schema], metadata=table.schema.metadata)
+            writer = pq.ParquetWriter(stream, schema, compression="zstd")
+        writer.write_table(table.cast(schema))
     if writer is not None:
         writer.close()

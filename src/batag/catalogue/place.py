@@ -100,6 +100,11 @@ def local(path: str) -> str:
     return path.removeprefix(_LOCAL)
 
 
+def whole_name(path: str) -> str:
+    """A path in the one way that tells it from others."""
+    return path.rstrip("/") if is_remote(path) else str(Path(local(path)).resolve())
+
+
 def place_of(path: str) -> Place:
     """The folder of that name."""
     return RemotePlace(path) if is_remote(path) else LocalPlace(Path(local(path)))

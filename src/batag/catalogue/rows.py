@@ -53,7 +53,8 @@ def read_rows(part: Part, *, whole: bool) -> Rows:
             page, kept = record, to_record(record)
         else:
             kept = unescaped(record) if part.kind == "cells" else record
-            cells = record if part.kind == "lines" else from_cells(record, escaped=part.kind == "cells")
+            there = {key: value for key, value in record.items() if value is not None} if part.kind == "range" else record
+            cells = record if part.kind == "lines" else from_cells(there, escaped=part.kind == "cells")
             if _REPLACED.isdisjoint(cells):
                 page = reader.page(cells, where=where, number=number)
             else:
@@ -124,7 +125,7 @@ def _of_range(part: Part, rows: Rows, problems: Problems, *, whole: bool) -> Ite
         yield from _of_bad_bytes(part, rows.table, names, [name for name, _ in chosen], source)
         return
     for place in range(rows.table.num_rows):
-        record = {name: values[place] for name, values in columns.items() if values[place] is not None}
+        record = {name: values[place] for name, values in columns.items()}
         yield f"{part.source}, row {part.first + place}", part.first + place, record
 
 

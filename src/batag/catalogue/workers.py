@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -79,7 +79,7 @@ class Workers:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_run, args=(theirs, self._work, os.getpid()), daemon=True)
         # One thread a process, whatever library asks; children read it before they import anything.
-        with _environment({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}):
+        with _environment({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}), _deaf_children():
             process.start()
         theirs.close()
         return _Worker(process, ours)
@@ -129,7 +129,7 @@ class Workers:
         if self._tries[part.number] >= _TRIES:
             how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
             where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
-            todo = "If memory ran out, set BATAG_PART_PAGES lower; the same command goes on"
+            todo = "If memory ran out, say fewer --workers, or begin anew with a lower BATAG_PART_PAGES and --restart"
             raise InputError(f"a worker died {_TRIES} times ({how})", where=where, todo=todo)
         worker.connection.close()
         fresh = self._start()
@@ -150,7 +150,6 @@ class Workers:
 
 def _run(connection: Connection, work: Work, parent: int) -> None:
     """The life of a worker; it ends with its parent, however that ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and decides
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:
@@ -182,6 +181,16 @@ def disk_error(error: OSError, where: str) -> InputError:
     """A full disk or the like, as the user's to mend."""
     todo = "Make room or mend the rights; the same command goes on where it stopped"
     return InputError(f"cannot be written ({error.strerror or error})", where=error.filename or where, todo=todo)
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Ctrl-C is for the parent, which hears it and decides; a child would complain, were it still starting."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class _environment:  # noqa: N801

@@ -17,7 +17,7 @@ import typer
 from batag.catalogue.inputs import Inputs, find_inputs, is_input
 from batag.catalogue.job import Job, Totals
 from batag.catalogue.output import COMPRESSIONS, SUFFIXES
-from batag.catalogue.place import is_remote
+from batag.catalogue.place import is_remote, local
 from batag.catalogue.tagged import Options, PartFacts
 from batag.cli.inputs import names_a_file
 from batag.cli.terminal import console, print_json, show_problems
@@ -25,7 +25,7 @@ from batag.engines.choice import choose_engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
 from batag.pages.file import open_output
-from batag.pages.formats import check_format, format_to_write
+from batag.pages.formats import check_format, format_of_name, format_to_write
 from batag.pages.language import LANGUAGES, known_language
 from batag.pages.problems import Problems
 from batag.settings import settings
@@ -48,7 +48,12 @@ class Shape:
 
 def shape_of(out: str, to: str | None) -> Shape:
     """By the name and what was said: a folder has a slash at its end, is there already, or has no suffix."""
+    out = local(out)
     path = Path(out)
+    if is_remote(out) and not out.endswith("/") and format_of_name(out):
+        raise UsageError(
+            "one file can be written on this machine only", where=out, todo="Name a folder, with a slash at its end"
+        )
     folder = out.endswith("/") or is_remote(out) or path.is_dir() or (to is None and not path.suffix and not path.exists())
     said, _, packed = (to or "").partition(".")
     if packed not in COMPRESSIONS:
@@ -129,7 +134,7 @@ def run(
         stop_words=() if stop_words is None else tuple(read_words(stop_words)),
     )
     err = console(error=True)
-    if not inputs.resumable and not shape.one_file:
+    if not inputs.resumable:
         err.print("standard input cannot be read again: this job cannot go on if it is left", style="yellow", markup=False)
     found = Problems()
     failed: list[str] = []

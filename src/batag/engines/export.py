@@ -200,6 +200,7 @@ def _calibrated(graph: Any, batches: Sequence[tuple[Any, ...]]) -> bytes:
             op_types_to_quantize=["MatMul", "Gemm"],
             nodes_to_quantize=products[:-1],  # the last one gives the logits
             per_channel=True,
+            reduce_range=True,  # as in int8.py, and for the same reason
             activation_type=QuantType.QUInt8,
             weight_type=QuantType.QInt8,
         )

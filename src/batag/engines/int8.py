@@ -1,5 +1,7 @@
 """The products of an encoder in int8: weights by their rows, inputs by ranges that were seen on pages.
 
+Weights have 7 bits: processors without instructions of their own for this add two products in 16 bits, which 8 would overflow.
+
 The ranges are fixed, not taken from each batch, so that a page's answer does not depend on what else is asked with it.
 """
 
@@ -13,6 +15,7 @@ from torch import Tensor, nn
 
 Ranges = Mapping[str, tuple[float, float]]
 HEAD = "head"
+_LARGEST = 64
 
 
 def seen_ranges(layers: nn.Module, run: Callable[[], object]) -> dict[str, tuple[float, float]]:
@@ -54,7 +57,7 @@ class Int8Linear(nn.Module):
     def __init__(self, linear: nn.Linear, least: float, most: float) -> None:
         super().__init__()
         weight = linear.weight.detach()
-        scales = (weight.abs().amax(1) / 127).clamp(min=1e-12).double()
+        scales = (weight.abs().amax(1) / _LARGEST).clamp(min=1e-12).double()
         zeros = torch.zeros(len(scales), dtype=torch.long)
         with warnings.catch_warnings():
             # A later torch may not have them; ours is pinned, and a bundle without int8 runs all the same.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import chain
 from threading import Lock
 from typing import Any
 
@@ -156,12 +156,10 @@ def _longer(rows: Floats, size: int) -> Floats:
 
 def _sums(table: Floats, numbers: Sequence[list[int]]) -> Floats:
     """The sum of some rows of a table, for each list of their numbers; of none it is 0."""
-    rows = table[list(chain.from_iterable(numbers))]
-    ends = list(accumulate(map(len, numbers)))
-    if all(numbers):
-        return np.add.reduceat(rows, [0, *ends[:-1]], axis=0)
+    counts = np.fromiter(map(len, numbers), dtype=np.int64, count=len(numbers))
     sums: Floats = np.zeros((len(numbers), table.shape[1]), dtype=np.float32)
-    for place, (start, end) in enumerate(pairwise((0, *ends))):
-        if start < end:
-            sums[place] = rows[start:end].sum(0)
+    some = counts > 0
+    if some.any():
+        rows = table[list(chain.from_iterable(numbers))]
+        sums[some] = np.add.reduceat(rows, (counts.cumsum() - counts)[some], axis=0)
     return sums

@@ -178,8 +178,8 @@ class Tagger:
                     stop = self._stop_words[prediction.language]
                     for start, end, (more, number, score), normal, tokens in cut_pieces(text, field, own, stop_words=stop):
                         if len(tokens) <= more:  # a piece of what was scored as a whole
-                            inside, one = np.array([tokens.start, tokens.stop]) + done, np.array([number])
-                            (score,) = self._scores(everything, inside[:1], inside[1:], one)
+                            piece = everything[done + tokens.start : done + tokens.stop]
+                            (score,) = self._scores(piece, np.array([0]), np.array([len(piece)]), np.array([number]))
                         tags.append(Tag(field.name, start, end, names[number - 1], text[start:end], score, normal))
                 done += len(field.tokens)
         return found
