@@ -92,7 +92,7 @@ CORPORA = {
     "wikipedia-8": Corpus("wikipedia-ja/ner.json", "bio"),
 }
 SPLITS = ("train", "dev", "test")
-SYSTEMS = ("batag", "batag-minilm", "batag-ginza", "bat-paper", "crf", "spacy", "bilstm-crf")
+SYSTEMS = ("batag", "batag-minilm", "batag-without-vectors", "bat-paper", "crf", "spacy", "bilstm-crf")
 PEERS = {"crf": "crf", "spacy": "spacy_ner", "bilstm-crf": "bilstm_crf"}
 WITHOUT_PROBABILITIES = ("spacy",)
 WITHOUT_CHANCE = ("crf",)
@@ -134,8 +134,8 @@ def settings_of(system: str) -> list[str]:
     """What a system of batag's changes in the default recipe."""
     if system == "batag-minilm":
         return [f"input.backbone={minilm()}"]
-    if system == "batag-ginza":
-        return ["input.vectors=ja_ginza"]
+    if system == "batag-without-vectors":
+        return ["input.vectors="]
     return list(PAPER_SETTINGS) if system == "bat-paper" else []
 
 

@@ -641,3 +641,12 @@ def test_limits_that_change_nothing_that_is_written_do_not_matter(
     run(source, out=tmp_path / "out")
     monkeypatch.setattr("batag.catalogue.job.settings", Settings(part_pages=7, shown_problems=3))
     assert run(source, out=tmp_path / "out").found == len(PAGES)
+
+
+def test_what_is_refused_at_its_first_part_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    path.write_bytes(b"PAR1 is not enough")
+    for said in ({"out": tmp_path / "out"}, {"out": tmp_path / "one.parquet", "one_file": True}):
+        with pytest.raises(InputError, match="not a readable Parquet file"):
+            run(path, **said)
+    assert [each.name for each in tmp_path.iterdir()] == ["pages.parquet"]

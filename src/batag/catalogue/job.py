@@ -175,6 +175,10 @@ class Job:
                     self._join(manifest, totals)
         except OSError as error:
             raise disk_error(error, self.out) from error
+        except BatagError:
+            if made and not totals.parts and Path(folder).exists():  # refused before there was anything
+                self._clear(folder, made=made)
+            raise
         return totals
 
     def _parts(self, problems: Problems) -> Iterator[Part]:

@@ -13,14 +13,10 @@ from typing import Any, Self
 
 import torch
 
-from batag.bundles.bundle import Bundle, find_bundle
+from batag.bundles.bundle import find_bundle
 from batag.bundles.description import DESCRIPTION
-from batag.encoders.backbone import Backbone, backbone_files
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
-from batag.encoders.frozen import Frozen
-from batag.encoders.shipped import vectors_for
-from batag.encoders.word_vectors import read_vectors, vector_files
 from batag.errors import BatagError, InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.file import open_output
@@ -30,11 +26,12 @@ from batag.training.checkpoint import load_checkpoint, load_weights_file, save_c
 from batag.training.curves import draw_curves
 from batag.training.data import BUNDLE, DATA, RECIPE, Data, DataFiles, read_data
 from batag.training.dial import measure_dial
+from batag.training.frozen import choose_frozen, frozen_files
 from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
 from batag.training.metrics import Metrics
 from batag.training.neighbours import choose_share, fit_neighbours
-from batag.training.recipe import AUTO, Recipe, read_recipe
+from batag.training.recipe import Recipe, read_recipe
 from batag.training.selection import Selection
 from batag.training.shipping import ship
 from batag.training.start import begin_with
@@ -76,10 +73,7 @@ class Run:
             files = replace(files, dictionary=(Path(recipe.pages.dictionary),))
         if recipe.input.pretrained:
             files = replace(files, start=(find_bundle(Path(recipe.input.pretrained)) / DESCRIPTION,))
-        if recipe.input.frozen:
-            kind, source = recipe.input.frozen
-            found = vector_files(source) if kind == "vectors" else tuple(backbone_files(Path(source)))
-            files = replace(files, frozen=found)
+        files = replace(files, frozen=frozen_files(recipe))
         facts = files.facts() | {"command": cls.command}
         run = cls(folder, recipe, files)
         run.new = True
@@ -148,7 +142,7 @@ class Run:
     def _build(self, *, problems: Problems, watch: Any) -> None:
         """The pages, and a learner at its start."""
         self.data = read_data(self.files, self.recipe, problems=problems, watch=watch)
-        frozen = self._frozen(self.data.start)
+        frozen = choose_frozen(self.recipe, self.files, self.data)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.recipe.training.seed)
             model = build_classifier(
@@ -172,19 +166,6 @@ class Run:
         with repeatable(self.recipe.training.threads, strict=self.device.type == "cpu"):
             fit_neighbours(self.learner.model, self.data.train, watch=watch)
         self.fitting = time.monotonic() - began[0], time.process_time() - began[1]
-
-    def _frozen(self, start: Bundle | None) -> Frozen | None:
-        """Word vectors or backbone: what the recipe names, from the very files that were looked at; else the start's, or what
-        comes with batag."""
-        assert self.data is not None
-        chosen = self.recipe.input
-        if chosen.frozen:
-            vectors = chosen.frozen[0] == "vectors"
-            return read_vectors(*self.files.frozen) if vectors else Backbone(self.files.frozen[0].parent)
-        if start is not None and start.frozen is not None:
-            return start.frozen
-        shipped = chosen.vectors == AUTO and chosen.kind == "rich"
-        return vectors_for(self.data.facts["train"]["languages"]) if shipped else None
 
     def train(self) -> Iterator[StepDone | EpochDone]:
         """Train to the end, keeping checkpoints and metrics; then write the bundle and the curves."""
