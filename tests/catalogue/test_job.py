@@ -173,6 +173,23 @@ def test_the_same_page_again_is_tagged_once_a_part_and_counted(tmp_path: Path) -
     assert all(row == tags[0] for row in tags)
 
 
+def test_variants_with_the_same_words_after_cleaning_are_asked_for_once_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles = ["ACME running shoes", "<b>ACME  running shoes</b>", "ＡＣＭＥ running shoes", "ACME boots"]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"title": each}) + "\n" for each in titles), encoding="utf-8")
+    monkeypatch.setattr("batag.catalogue.tagged.POOL", 1)
+    engine, asked = tiny_tagger().engine, []
+    real = engine.probabilities
+    monkeypatch.setattr(engine, "probabilities", lambda pages: asked.extend(pages) or real(pages))
+    assert run(tmp_path / "in.jsonl", out=tmp_path / "out").seen_before == 2
+    assert len(asked) == 2
+    tags = table(tmp_path / "out")["tags"].to_pylist()
+    assert [[(tag["label"], tag["score"]) for tag in row] for row in tags[1:3]] == 2 * [
+        [(tag["label"], tag["score"]) for tag in tags[0]]
+    ]
+
+
 def test_folders_are_read_by_name_and_hidden_files_are_not(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     (folder / "deep").mkdir(parents=True)

@@ -15,9 +15,10 @@ from batag.catalogue.output import encode
 from batag.catalogue.part import Part
 from batag.catalogue.rows import Rows, read_rows
 from batag.pages.page import Page, Tag
-from batag.tagging.tagger import Richness, Tagger, distinct
+from batag.tagging.tagger import Known, Richness, Tagger, distinct
 
 POOL = 2_048
+_KEPT_TOKENS = 500_000
 Progress = Callable[[int], None]
 
 
@@ -102,7 +103,8 @@ def _without_collection() -> Iterator[None]:
 
 
 def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> tuple[list[Sequence[Tag]], int, int]:
-    """The tags of each row, how many tokens were read, and how many pages stood in the part before, letter by letter."""
+    """The tags of each row, how many tokens were read, and how many pages stood in the part before: letter by letter, or as the
+    same words after cleaning."""
     known: dict[tuple[Any, ...], int] = {}
     of_row: list[int] = []
     distinct_pages: list[Page] = []
@@ -116,15 +118,22 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
             distinct_pages.append(page)
         of_row.append(number)
     found: list[Sequence[Tag]] = []
-    tokens = 0
+    answers: Known = {}
+    tokens = kept = again = 0
     for start in range(0, len(distinct_pages), POOL):
-        predictions = tagger.predict_all(distinct_pages[start : start + POOL])
+        predictions = tagger.predict_all(distinct_pages[start : start + POOL], known=answers)
         found += [chosen(tags, options) for tags in tagger.tags_of_all(predictions, options.richness)]
-        tokens += sum(len(field.tokens) for prediction in predictions for field in prediction.fields)
+        lengths = [sum(len(field.tokens) for field in prediction.fields) for prediction in predictions]
+        tokens += sum(lengths)
+        again += sum(prediction.again for prediction in predictions)
+        kept += sum(length for length, prediction in zip(lengths, predictions, strict=True) if not prediction.again)
+        if kept > _KEPT_TOKENS:
+            answers.clear()
+            kept = 0
         progress(len(predictions))
     good = sum(number >= 0 for number in of_row)
     progress(len(of_row) - len(distinct_pages))
-    return [found[number] if number >= 0 else () for number in of_row], tokens, good - len(distinct_pages)
+    return [found[number] if number >= 0 else () for number in of_row], tokens, good - len(distinct_pages) + again
 
 
 def chosen(tags: Sequence[Tag], options: Options) -> Sequence[Tag]:

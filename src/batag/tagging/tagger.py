@@ -36,6 +36,8 @@ _BATCH = 256
 _REMEMBERED = 100
 AnyPage = Page | Mapping[str, Any]
 Richness = str | float | None
+Known = dict[tuple[str, ...], Floats]
+"""What an engine said of the words of a window."""
 
 
 class Tags(list[Tag]):
@@ -48,12 +50,14 @@ class Tags(list[Tag]):
 
 @dataclass(slots=True)
 class Prediction:
-    """A page in tokens with the probabilities of each token's labels [L,C], one array a field."""
+    """A page in tokens with the probabilities of each token's labels [L,C], one array a field; `again` says that its words were
+    asked for before."""
 
     page: Page
     fields: list[TokenizedField]
     probabilities: list[Floats]
     language: str
+    again: bool = False
 
 
 class Tagger:
@@ -201,39 +205,46 @@ class Tagger:
         calibrated: list[float] = self.calibration(sums / (ends - starts)).round(6).tolist()
         return calibrated
 
-    def predict_all(self, pages: Sequence[Page]) -> list[Prediction]:
-        """Many pages at once: like lengths go through the engine together."""
+    def predict_all(self, pages: Sequence[Page], *, known: Known | None = None) -> list[Prediction]:
+        """Many pages at once: like lengths go through the engine together; what is `known` is not asked for again, and what is
+        asked for is known then."""
         size, overlap = self.bundle.description.window, self.bundle.description.overlap
         cut = self.segmentation.tokenize(pages)
+        answers: Known = {} if known is None else known
         # The same words again (variants of one product) are asked for once.
-        asked: dict[tuple[str, ...], int] = {}
-        views: list[tuple[list[int], int | list[tuple[Window, int]]]] = []
+        asked: dict[tuple[str, ...], None] = {}
+        views: list[tuple[list[int], tuple[str, ...] | list[tuple[Window, tuple[str, ...]]], bool]] = []
         for each in cut:
             words, starts = page_words(each.fields)
+            before = len(asked)
             if 0 < len(words) <= size:
-                views.append((starts, asked.setdefault(tuple(words), len(asked))))
+                key = tuple(words)
+                if key not in answers:
+                    asked[key] = None
+                views.append((starts, key, len(asked) == before))
                 continue
-            own = windows(len(words), size=size, overlap=overlap)
-            numbers = [asked.setdefault(tuple(words[view.start : view.stop]), len(asked)) for view in own]
-            views.append((starts, list(zip(own, numbers, strict=True))))
-        found = self.engine.probabilities(list(asked))
+            own = [(view, tuple(words[view.start : view.stop])) for view in windows(len(words), size=size, overlap=overlap)]
+            asked.update((key, None) for _, key in own if key not in answers)
+            views.append((starts, own, len(asked) == before))
+        new = list(asked)
+        answers.update(zip(new, self.engine.probabilities(new), strict=True))
         predictions = []
-        for each, (starts, seen) in zip(cut, views, strict=True):
-            whole = found[seen] if isinstance(seen, int) else self._together(seen, found)
+        for each, (starts, seen, again) in zip(cut, views, strict=True):
+            whole = answers[seen] if isinstance(seen, tuple) else self._together(seen, answers)
             parts = (
                 [whole]
                 if starts == [0]
                 else [whole[start : start + len(field.tokens)] for field, start in zip(each.fields, starts, strict=True)]
             )
-            predictions.append(Prediction(each.page, each.fields, parts, each.language))
+            predictions.append(Prediction(each.page, each.fields, parts, each.language, again))
         return predictions
 
-    def _together(self, seen: Sequence[tuple[Window, int]], found: Sequence[Floats]) -> Floats:
+    def _together(self, seen: Sequence[tuple[Window, tuple[str, ...]]], answers: Known) -> Floats:
         """A page that was read in windows, as one."""
         length = seen[-1][0].last if seen else 0
         whole = np.zeros((length, len(self.scheme.labels)), dtype=np.float32)
-        for view, number in seen:
-            whole[view.first : view.last] = found[number][view.first - view.start : view.last - view.start]
+        for view, words in seen:
+            whole[view.first : view.last] = answers[words][view.first - view.start : view.last - view.start]
         return whole
 
     def _read(self, page: AnyPage) -> Page | str:
