@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,7 @@ class Workers:
 
 def _run(connection: Connection, work: Work, parent: int) -> None:
     """The life of a worker; it ends with its parent, however that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:
@@ -186,6 +188,7 @@ def disk_error(error: OSError, where: str) -> InputError:
 @contextmanager
 def _deaf_children() -> Iterator[None]:
     """Ctrl-C is for the parent, which hears it and decides; a child would complain, were it still starting."""
+    resource_tracker.ensure_running()  # begun with the first child, it would let signals through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

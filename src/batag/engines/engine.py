@@ -20,7 +20,8 @@ from batag.engines.word_table import WordTable
 
 
 class Engine(Protocol):
-    """Gives the probabilities of labels [L,C] for each sequence of words, the same whatever else is asked with it (1e-5)."""
+    """Gives the probabilities of labels [L,C] for each sequence of words, the same whatever else is asked with it (to 1e-5; in
+    int8 to a step of its rounding)."""
 
     name: str
 
