@@ -28,7 +28,7 @@ def pages_in(language: str, split: str = "train") -> list[Page]:
     return list(sample_pages(language, pages=40, split=split, seed=0))
 
 
-def trained(folder: Path, *pages: Page, settings: list[str] | None = None, start: Path | None = None) -> Path:
+def trained(folder: Path, *pages: Page, settings: list[str] | None = None) -> Path:
     write_pages(pages, folder / "train.jsonl")
     dev = pages_in(str(pages[0].language), "dev")
     return train_run(folder / "train.jsonl", dev=dev, out=folder / "run", recipe=None, settings=settings or AUTO, device="cpu")
