@@ -38,7 +38,11 @@ class TokenClassifier(nn.Module):
             input.lexicon.tell_neighbours(side=neighbours, rows=rows)
 
     def forward(self, batch: InputBatch) -> Tensor:
-        logits: Tensor = self.head(self.encoder(self.input(batch), batch.mask))
+        return self.read(self.input(batch), batch)
+
+    def read(self, vectors_BLD: Tensor, batch: InputBatch) -> Tensor:
+        """The logits of a batch whose words have these vectors."""
+        logits: Tensor = self.head(self.encoder(vectors_BLD, batch.mask))
         logits = logits if self.chain is None else self.chain(logits, batch.mask)
         return logits if self.neighbours is None or self.training else self.neighbours.joined(logits, batch)
 

@@ -5,6 +5,8 @@ Shapes: B pages, L tokens, D width.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -18,13 +20,36 @@ _FEW_LEFT = 6
 _FEW_PAGES = 8
 
 
-def lean(encoder: Encoder) -> Encoder:
+def lean(encoder: Encoder) -> nn.Module:
     """The encoder with lean layers, if it is the paper's BAT; else as it is."""
     if isinstance(encoder, Bat) and not encoder.pre:
-        for place, layer in enumerate(encoder.layers):
-            if isinstance(layer, BatLayer) and layer.weighted and set(layer.branches) == set(BRANCHES):
-                encoder.layers[place] = LeanLayer(layer)
+        layers = [layer for layer in encoder.layers if isinstance(layer, BatLayer)]
+        if all(layer.weighted and set(layer.branches) == set(BRANCHES) for layer in layers):
+            return LeanBat(encoder, layers)
     return encoder
+
+
+class LeanBat(nn.Module):
+    """BAT with lean layers; of pages without padding (one alone, or of one length) no mask is made."""
+
+    def __init__(self, encoder: Bat, layers: Iterable[BatLayer]) -> None:
+        super().__init__()
+        self.position, self.norm = encoder.position, encoder.norm
+        self.layers = nn.ModuleList(map(LeanLayer, layers))
+
+    def forward(self, vectors_BLD: Tensor, mask_BL: Tensor) -> Tensor:
+        if mask_BL.all():
+            return self._read(vectors_BLD, None, None)
+        real_BL1 = mask_BL.unsqueeze(-1)
+        # Filled, not multiplied: what stands at padding may be anything, even NaN.
+        found_BLD = self._read(vectors_BLD.masked_fill(~real_BL1, 0.0), mask_BL, real_BL1.to(vectors_BLD.dtype))
+        return found_BLD.masked_fill_(~real_BL1, 0.0)
+
+    def _read(self, vectors_BLD: Tensor, mask_BL: Tensor | None, real_BL1: Tensor | None) -> Tensor:
+        z_BLD: Tensor = self.norm(self.position(vectors_BLD))
+        for layer in self.layers:
+            z_BLD = layer(z_BLD, mask_BL, real_BL1)
+        return z_BLD
 
 
 class LeanLayer(nn.Module):
@@ -51,12 +76,15 @@ class LeanLayer(nn.Module):
             layer.feed_forward_norm,
         )
 
-    def forward(self, z_BLD: Tensor, mask_BL: Tensor, real_BL1: Tensor) -> Tensor:
+    def forward(self, z_BLD: Tensor, mask_BL: Tensor | None, real_BL1: Tensor | None) -> Tensor:
         q, k, v, own, before, here, after = self.inward(z_BLD).split(self.width, dim=-1)
         m_BLD = self.out(attend(q, *_in_blocks(k, v, mask_BL), heads=self.heads, scale=self.scale))
         m_BLD += own.relu_()
-        here[:, 1:].addcmul_(before[:, :-1], real_BL1[:, :-1])
-        here[:, :-1].addcmul_(after[:, 1:], real_BL1[:, 1:])
+        if real_BL1 is not None:
+            before.mul_(real_BL1)
+            after.mul_(real_BL1)
+        here[:, 1:] += before[:, :-1]
+        here[:, :-1] += after[:, 1:]
         m_BLD += here.relu_()
         u_BLD = self.attention_norm(self.mixed_norm(m_BLD).add_(z_BLD))
         out_BLD = self.narrow(self.widen(u_BLD).relu_())
@@ -65,12 +93,13 @@ class LeanLayer(nn.Module):
         return found
 
 
-def _in_blocks(k_BLD: Tensor, v_BLD: Tensor, mask_BL: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _in_blocks(k_BLD: Tensor, v_BLD: Tensor, mask_BL: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
     """Keys and values padded to whole blocks where torch's attention would be up to three times slower with the rest of one."""
-    pages, length = mask_BL.shape
+    pages, length, _ = k_BLD.shape
     if pages < _FEW_PAGES or length % _KEYS < _FEW_LEFT:
         return k_BLD, v_BLD, mask_BL
     more = -length % _KEYS
+    mask_BL = k_BLD.new_ones((pages, length), dtype=torch.bool) if mask_BL is None else mask_BL
     return F.pad(k_BLD, (0, 0, 0, more)), F.pad(v_BLD, (0, 0, 0, more)), F.pad(mask_BL, (0, more))
 
 

@@ -20,6 +20,7 @@ from batag.encoders.prediction import predict_labels, probabilities
 from batag.evaluation.tokens import TokenScores
 from batag.labels.scheme import Scheme
 from batag.objectives.objective import IGNORED, Objective
+from batag.training.adversary import against
 from batag.training.examples import Example
 from batag.training.gradients import Gradients
 from batag.training.recipe import Recipe
@@ -149,13 +150,17 @@ def take_step(
     model.train()
     if step == 1 and learner.fresh:
         model.encoder.prepare(model.input(words).detach(), words.mask)
-    logits = model(words)
-    loss = (
-        objective(logits.flatten(0, 1), targets.flatten())
-        if not any(example.weak for example in batch)
-        else (_weak_loss(objective, logits, targets, batch, weak=recipe.training.weak))
-    )
-    loss = loss + model.encoder.auxiliary_loss
+
+    def loss_of(vectors_BLD: Tensor) -> Tensor:
+        logits = model.read(vectors_BLD, words)
+        loss = (
+            objective(logits.flatten(0, 1), targets.flatten())
+            if not any(example.weak for example in batch)
+            else (_weak_loss(objective, logits, targets, batch, weak=recipe.training.weak))
+        )
+        return loss + model.encoder.auxiliary_loss
+
+    loss = against(loss_of, model.input(words), words.mask, share=recipe.training.adversary)
     descend(learner, loss, recipe=recipe, rate=rate, examples=batch)
     return StepDone(step, epoch, learner.last_loss, rate, int((targets != IGNORED).sum()))
 

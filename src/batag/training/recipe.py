@@ -132,6 +132,7 @@ class TrainingTable(_Table):
     weak: Annotated[float, Field(ge=0, le=1)]
     replay: Annotated[float, Field(ge=0)]
     average: Share
+    adversary: Share
     clip: Annotated[float, Field(ge=0)]
     window: Annotated[int, Field(ge=2, le=1_000_000)]
     overlap: Annotated[int, Field(ge=0, le=1_000_000)]

@@ -38,7 +38,7 @@ from batag.training.start import begin_with
 
 METRICS, LAST, BEST = "metrics.jsonl", "last.safetensors", "best.safetensors"
 CURVES, BAD_BATCH = "curves.png", "bad-batch.json"
-_BEFORE = {"input": {"parts": 0, "vectors": ""}, "head": {"chain": False, "neighbours": 0}}
+_BEFORE = {"input": {"parts": 0, "vectors": ""}, "head": {"chain": False, "neighbours": 0}, "training": {"adversary": 0.0}}
 """What a run that began before these keys were there does: its recipe does not say it."""
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
 
