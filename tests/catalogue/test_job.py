@@ -398,6 +398,16 @@ def test_any_place_that_fsspec_knows_can_be_read_and_written(source: Path, tmp_p
     files.rm("/shop", recursive=True)
 
 
+def test_an_address_of_this_machine_is_a_path_of_it(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    run(f"file://{source}", out=f"file://{tmp_path / 'out'}")  # type: ignore[arg-type]
+    run(source, out=tmp_path / "other")
+    assert contents(tmp_path / "out") == contents(tmp_path / "other") != {}
+    assert not list((tmp_path / "here").iterdir())
+    assert run(source, out=tmp_path / "out").found == len(PAGES)
+
+
 # What a job must not do
 
 

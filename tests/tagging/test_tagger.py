@@ -76,6 +76,17 @@ def test_neighbours_of_one_class_are_one_tag_in_the_flat_scheme() -> None:
     ]
 
 
+def test_pieces_of_a_tag_are_scored_by_their_own_tokens_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    tagger, tokens = told(lambda word: "goods" if word.isalpha() else None), 300
+    asked: list[int] = []
+    scores = Tagger._scores
+    monkeypatch.setattr(Tagger, "_scores", lambda self, values, *more: asked.append(len(values)) or scores(self, values, *more))
+    tags = tagger.tag({"title": "<br>".join(["shoes"] * tokens)})
+    assert cuts(tags) == [("goods", "shoes")] * tokens
+    # Else a page full of markup takes time by its length squared.
+    assert sum(asked) <= 3 * tokens
+
+
 def test_a_b_starts_a_new_tag_in_the_bio_scheme() -> None:
     labels = by_word(acme="B-brand", air="B-brand", max="I-brand", shoes="I-goods", red="B-feature")
     tagger = told(labels, scheme="bio")

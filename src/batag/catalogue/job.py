@@ -19,7 +19,7 @@ from batag.catalogue.inputs import Inputs
 from batag.catalogue.manifest import FOLDER, LOCK, Manifest, bundle_hash, open_manifest
 from batag.catalogue.output import join
 from batag.catalogue.part import Part
-from batag.catalogue.place import LocalPlace, is_remote, place_of
+from batag.catalogue.place import LocalPlace, is_remote, local, place_of
 from batag.catalogue.tagged import Options, PartFacts
 from batag.catalogue.workers import Work, Workers, disk_error, part_error
 from batag.errors import BatagError, InputError, UsageError
@@ -103,6 +103,9 @@ class Job:
     restart: bool = False
     strict: bool = False
     stop_words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "out", local(self.out))
 
     def run(
         self,
