@@ -13,6 +13,7 @@ from zlib import crc32
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn import functional as F
 
 from batag.bundles.bundle import Bundle
@@ -27,6 +28,7 @@ from batag.evaluation.operating_point import Dial
 from batag.labels.weak import is_weak
 from batag.pages.page import Page, without_surrogates
 from batag.segmentation.segmentation import language_of
+from batag.training.adversary import against
 from batag.training.agreement import Agreement, compare
 from batag.training.data import Data, digest
 from batag.training.dial import measure_dial
@@ -45,6 +47,8 @@ _SWIFT: Mapping[str, Mapping[str, Any]] = {
     "input": {"word_dropout": 0.0, "dropout": 0.0, "pretrained": ""},
     "encoder": {"width": 32, "depth": 2, "heads": 2, "inner": 64, "dropout": 0.0},
     "head": {"chain": False, "neighbours": 0},
+    # It learns from harder pages already: those with words exchanged.
+    "training": {"adversary": 0.0},
 }
 """What a student is unless it is told otherwise."""
 
@@ -70,8 +74,8 @@ def student_recipe(teacher: Bundle, *, settings: Iterable[str] = ()) -> Recipe:
             todo = f"What may be set begins with {', '.join(_MAY_CHANGE)}; the rest is the teacher's"
             raise UsageError(f"--set {setting} is not for a student", todo=todo)
     said = recipe_of(teacher.folder)
-    size = {key: said["training"][key] for key in ("window", "overlap")}
-    own = {"pages": said["pages"], "input": said["input"] | _SWIFT["input"], "dial": said.get("dial", {}), "training": size}
+    training = {key: said["training"][key] for key in ("window", "overlap")} | _SWIFT["training"]
+    own = {"pages": said["pages"], "input": said["input"] | _SWIFT["input"], "dial": said.get("dial", {}), "training": training}
     return read_recipe(None, settings=chosen, base={**_SWIFT, **own})
 
 
@@ -186,7 +190,12 @@ class Distillation:
         learner.model.train()
         if step == 1:
             learner.model.encoder.prepare(learner.model.input(batch).detach(), batch.mask)
-        loss = F.cross_entropy(learner.model(batch)[batch.mask], taught_NC) + learner.model.encoder.auxiliary_loss
+
+        def loss_of(vectors_BLD: Tensor) -> Tensor:
+            logits_NC = learner.model.read(vectors_BLD, batch)[batch.mask]
+            return F.cross_entropy(logits_NC, taught_NC) + learner.model.encoder.auxiliary_loss
+
+        loss = against(loss_of, learner.model.input(batch), batch.mask, share=self.recipe.training.adversary)
         rate = rate_of(self.recipe, step, steps_an_epoch=self.steps_an_epoch)
         try:
             descend(learner, loss, recipe=self.recipe, rate=rate, examples=[])
