@@ -74,7 +74,7 @@ def student_recipe(teacher: Bundle, *, settings: Iterable[str] = ()) -> Recipe:
             todo = f"What may be set begins with {', '.join(_MAY_CHANGE)}; the rest is the teacher's"
             raise UsageError(f"--set {setting} is not for a student", todo=todo)
     said = recipe_of(teacher.folder)
-    training = {key: said["training"][key] for key in ("window", "overlap")} | _SWIFT["training"]
+    training = {key: said["training"][key] for key in ("window", "overlap")} | dict(_SWIFT["training"])
     own = {"pages": said["pages"], "input": said["input"] | _SWIFT["input"], "dial": said.get("dial", {}), "training": training}
     return read_recipe(None, settings=chosen, base={**_SWIFT, **own})
 
