@@ -139,7 +139,7 @@ def test_an_epoch_learns_from_every_labelled_token_once_in_the_batches_of_its_se
 
 
 def test_the_loss_of_a_step_is_the_objectives_on_its_batch(lesson: Lessons) -> None:
-    plain = ("input.dropout=0", "input.word_dropout=0", "encoder.dropout=0", "objective.name=CLA(1,20)")
+    plain = ("input.dropout=0", "input.word_dropout=0", "encoder.dropout=0", "objective.name=CLA(1,20)", "training.adversary=0")
     one = lesson(*plain)
     batch = one.data.train[:4]
     words = one.learner.model.input.lexicon.batch([example.words for example in batch])
@@ -373,7 +373,7 @@ class Spoilt(nn.Module):
 def test_a_loss_that_is_not_finite_ends_before_anything_is_touched(
     lesson: Lessons, value: float, settings: tuple[str, ...]
 ) -> None:
-    one = lesson(*settings)
+    one = lesson(*settings, "training.adversary=0")  # which would ask for a loss twice a step
     one.objective = Spoilt(one.objective, call=3, value=value)
     steps = one.steps()
     next(steps)
@@ -391,7 +391,7 @@ def test_a_loss_that_is_not_finite_ends_before_anything_is_touched(
 @pytest.mark.parametrize("gradient", [math.nan, math.inf])
 @pytest.mark.parametrize("clip", [1, 0])
 def test_a_gradient_that_is_not_finite_never_reaches_the_weights(lesson: Lessons, gradient: float, clip: float) -> None:
-    one = lesson(f"training.clip={clip}")
+    one = lesson(f"training.clip={clip}", "training.adversary=0")
     one.objective = Spoilt(one.objective, call=3, gradient=gradient)
     steps = one.steps()
     next(steps)

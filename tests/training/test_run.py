@@ -597,6 +597,7 @@ def test_a_loss_that_is_not_finite_keeps_the_weights_and_the_batch_and_can_be_go
     tmp_path: Path, files: dict[str, Any], monkeypatch: pytest.MonkeyPatch, what: str, settings: tuple[str, ...]
 ) -> None:
     folder = tmp_path / "run"
+    settings = (*settings, "training.adversary=0")  # which would ask for a loss twice a step
     run = new_run(folder, files, SHORT, *settings)
     run.prepare(device="cpu")
     assert run.data is not None
