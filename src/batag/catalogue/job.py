@@ -104,9 +104,6 @@ class Job:
     strict: bool = False
     stop_words: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "out", local(self.out))
-
     def run(
         self,
         *,
@@ -230,10 +227,10 @@ class Job:
 
     def _folder(self) -> str:
         if not self.one_file:
-            return self.out
+            return local(self.out)
         if is_remote(self.out):
             raise UsageError("one file can be written on this machine only", todo="Name a folder")
-        path = Path(self.out).resolve()
+        path = Path(local(self.out)).resolve()
         if path.is_dir():
             raise InputError("is a folder", where=self.out, todo="Name a file")
         if not path.parent.is_dir():
@@ -241,7 +238,7 @@ class Job:
         return str(path.with_name(f".{path.name}.parts"))
 
     def _join(self, manifest: Manifest, totals: Totals) -> None:
-        with open_output(self.out) as stream:
+        with open_output(local(self.out)) as stream:
             names = [manifest.file_of(number) for number in range(totals.parts)]
             join((manifest.place.read(name) or b"" for name in names), stream, format=self.options.format)
         assert isinstance(manifest.place, LocalPlace)
