@@ -279,7 +279,9 @@ def latency(options: argparse.Namespace) -> Facts:
     found: Facts = {}
     things: dict[str, Callable[[str], object]] = {}
     for name, folder in (("batag", options.bundle), ("batag swift", options.swift)):
-        for engine in batag.load(folder, engine="torch").bundle.description.engines:
+        chosen = batag.load(folder)
+        things[f"{name}, as it is loaded"] = lambda text, tagger=chosen: tagger.tag({"title": text})
+        for engine in chosen.bundle.description.engines:
             tagger = batag.load(folder, engine=engine, device="cpu")
             things[f"{name}, {engine}"] = lambda text, tagger=tagger: tagger.tag({"title": text})
     if (options.work / "spacy").exists():

@@ -15,7 +15,8 @@ import batag.encoders.batches as batches
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.sequence import page_words
 from batag.engines import ENGINES, build_engine
-from batag.engines.engine import Engine
+from batag.engines.engine import Engine, LayerEngine
+from batag.engines.pair import Pair
 from batag.errors import UsageError
 
 ODD_WORDS = ["", " ", "\0", "\n", "\ufffd", "😀", "𠮷", "a" * 5_000, "商" * 5_000, "<description>", "①", "E\u0301", "٣"]
@@ -31,9 +32,16 @@ def exported(scheme: str = "flat") -> Bundle:
     return read_bundle(tiny_exported(scheme))
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=[*ENGINES, "torch and onnx", "torch-int8 and onnx"])
 def engine(request: pytest.FixtureRequest, scheme: str) -> Engine:
-    return build_engine(request.param, exported(scheme), device="cpu")
+    many, _, few = request.param.partition(" and ")
+    made = build_engine(many, exported(scheme), device="cpu")
+    if not few:
+        return made
+    sooner = build_engine(few, exported(scheme), device="cpu")
+    assert isinstance(made, LayerEngine)
+    assert isinstance(sooner, LayerEngine)
+    return Pair(made, sooner)
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders import ENCODERS
 from batag.engines import build_engine, choice
 from batag.engines.export import export
+from batag.engines.pair import Pair
 from batag.engines.torch_engine import TorchEngine
 from batag.errors import InputError, UsageError
 from batag.training.examples import Example, label_words, make_examples
@@ -62,6 +63,30 @@ def test_a_tagger_takes_the_fastest_engine_and_all_give_the_same_tags(tmp_path: 
         assert tagger.engine.name == name
     expected = [[(tag.start, tag.label) for tag in tags] for tags in taggers["torch"].tag_many(pages)]
     assert [[(tag.start, tag.label) for tag in tags] for tags in taggers["onnx"].tag_many(pages)] == expected
+
+
+def test_a_lone_page_goes_to_onnx_and_many_to_the_fastest_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "choose_engine", lambda *_, **__: "torch-int8")
+    tagger = batag.load(tiny_exported())
+    engine = tagger.engine
+    assert isinstance(engine, Pair)
+    assert (engine.name, engine.many.name, engine.few.name) == ("torch-int8", "torch-int8", "onnx")
+    assert engine.few.table is engine.many.table
+    asked: list[str] = []
+    for each in (engine.many, engine.few):
+        before = each.batch
+        monkeypatch.setattr(each, "batch", lambda pages, name=each.name, before=before: asked.append(name) or before(pages))
+    tagger.tag({"title": "new running shoes"})
+    assert asked == ["onnx"]
+    list(tagger.tag_many(catalogue(5, split="test")))
+    assert set(asked[1:]) == {"torch-int8"}
+    assert not isinstance(batag.load(tiny_exported(), engine="torch").engine, Pair)
+
+
+def test_where_onnx_dies_a_lone_page_goes_to_torch_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "works", lambda _, name: name != "onnx")
+    monkeypatch.setattr(choice, "choose_engine", lambda *_, **__: "torch")
+    assert isinstance(batag.load(tiny_exported()).engine, TorchEngine)
 
 
 def test_an_export_that_differs_is_refused_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

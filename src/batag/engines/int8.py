@@ -3,6 +3,7 @@
 Weights have 7 bits: processors without instructions of their own for this add two products in 16 bits, which 8 would overflow.
 
 The ranges are fixed, not taken from each batch, so that a page's answer does not depend on what else is asked with it.
+What is far below the rounding is left out: BAT's norms do not add their 1e-4 to the deviation, which torch has no one call for.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor, nn
 
+from batag.encoders.blocks import DeviationNorm
+from batag.engines.lean_bat import RectifiedLinear
+
 Ranges = Mapping[str, tuple[float, float]]
 HEAD = "head"
 _LARGEST = 64
+_TINY = 1e-8
 
 
 def seen_ranges(layers: nn.Module, run: Callable[[], object]) -> dict[str, tuple[float, float]]:
@@ -43,8 +48,16 @@ def in_int8(layers: nn.Module, ranges: Ranges) -> None:
     """Put an int8 product in the place of every linear map that has a range; the last one stays as it is."""
     for name, layer in _products(layers):
         if name in ranges:
-            parent, _, own = name.rpartition(".")
-            setattr(layers.get_submodule(parent), own, Int8Linear(layer, *ranges[name]))
+            layers.set_submodule(name, Int8Linear(layer, *ranges[name]))
+    for name, norm in list(layers.named_modules()):
+        if isinstance(norm, DeviationNorm):
+            layers.set_submodule(name, _plain(norm))
+
+
+def _plain(norm: DeviationNorm) -> nn.LayerNorm:
+    made = nn.LayerNorm(len(norm.weight), eps=_TINY)
+    made.weight, made.bias = norm.weight, norm.bias
+    return made
 
 
 def _products(layers: nn.Module) -> list[tuple[str, nn.Linear]]:
@@ -52,7 +65,8 @@ def _products(layers: nn.Module) -> list[tuple[str, nn.Linear]]:
 
 
 class Int8Linear(nn.Module):
-    """A linear map of float32 numbers by one product in int8; a number outside the range counts as its border."""
+    """A linear map (and ReLU, if it has one) of float32 numbers by one product in int8; a number outside the range counts as
+    its border."""
 
     def __init__(self, linear: nn.Linear, least: float, most: float) -> None:
         super().__init__()
@@ -66,8 +80,11 @@ class Int8Linear(nn.Module):
         self.packed = torch.ops.quantized.linear_prepack(rows, linear.bias)
         self.scale = max(most - least, 1e-12) / 255
         self.zero = round(-least / self.scale)
+        plain, rectified = (
+            getattr(torch.ops.quantized, f"linear_with_input_q_dq_qweight_dq{relu}_output_fp32") for relu in ("", "_relu")
+        )
+        self.product = (rectified if isinstance(linear, RectifiedLinear) else plain).default
 
     def forward(self, x: Tensor) -> Tensor:
-        product = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32
-        found: Tensor = product(x, self.scale, self.zero, self.packed)
+        found: Tensor = self.product(x, self.scale, self.zero, self.packed)
         return found

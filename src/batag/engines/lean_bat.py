@@ -52,6 +52,13 @@ class LeanBat(nn.Module):
         return z_BLD
 
 
+class RectifiedLinear(nn.Linear):
+    """A linear map and ReLU of it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).relu_()
+
+
 class LeanLayer(nn.Module):
     """Attention, both convolutions' products in one; the parts of the feed-forward apart, so that none has to be copied out."""
 
@@ -68,7 +75,8 @@ class LeanLayer(nn.Module):
         self.out, self.narrow = layer.out, layer.narrow
         weight, bias = layer.widen_and_residual.weight, layer.widen_and_residual.bias
         self.widen, self.residual = (
-            _linear(*parts) for parts in zip(weight.split([layer.inner, width]), bias.split([layer.inner, width]), strict=True)
+            _linear(*parts, kind=RectifiedLinear)
+            for parts in zip(weight.split([layer.inner, width]), bias.split([layer.inner, width]), strict=True)
         )
         self.mixed_norm, self.attention_norm, self.feed_forward_norm = (
             layer.mixed_norm,
@@ -87,8 +95,8 @@ class LeanLayer(nn.Module):
         here[:, :-1] += after[:, 1:]
         m_BLD += here.relu_()
         u_BLD = self.attention_norm(self.mixed_norm(m_BLD).add_(z_BLD))
-        out_BLD = self.narrow(self.widen(u_BLD).relu_())
-        out_BLD += self.residual(u_BLD).relu_()
+        out_BLD = self.narrow(self.widen(u_BLD))
+        out_BLD += self.residual(u_BLD)
         found: Tensor = self.feed_forward_norm(out_BLD)
         return found
 
@@ -103,7 +111,7 @@ def _in_blocks(k_BLD: Tensor, v_BLD: Tensor, mask_BL: Tensor | None) -> tuple[Te
     return F.pad(k_BLD, (0, 0, 0, more)), F.pad(v_BLD, (0, 0, 0, more)), F.pad(mask_BL, (0, more))
 
 
-def _linear(weight: Tensor, bias: Tensor) -> nn.Linear:
-    linear = nn.Linear(weight.shape[1], weight.shape[0], device="meta")
+def _linear(weight: Tensor, bias: Tensor, kind: type[nn.Linear] = nn.Linear) -> nn.Linear:
+    linear = kind(weight.shape[1], weight.shape[0], device="meta")
     linear.weight, linear.bias = (nn.Parameter(each.detach().clone(), requires_grad=False) for each in (weight, bias))
     return linear

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.batches import Floats
 from batag.encoders.sequence import Window, page_words, windows
-from batag.engines import WITHOUT_TORCH, build_engine
-from batag.engines.choice import choose_engine
+from batag.engines import WITHOUT_TORCH
+from batag.engines.choice import choose_engine, chosen_engine
 from batag.engines.engine import Engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.calibration import Calibration
@@ -81,9 +81,7 @@ class Tagger:
         self.dial = Dial.of_facts(points, self.scheme.classes) if points else None
         said = bundle.description.calibration
         self.calibration = Calibration(said.method, tuple(said.raw), tuple(said.probability))
-        if isinstance(engine, str):
-            engine = build_engine(choose_engine(bundle.folder, wanted=engine, device=device), bundle, device=device)
-        self.engine = engine
+        self.engine = chosen_engine(bundle, wanted=engine, device=device) if isinstance(engine, str) else engine
         self._offsets: dict[float | None, Floats] = {}
         columns = class_numbers(self.scheme)
         self._of_class = np.eye(len(self.scheme.classes) + 1)[columns]
@@ -94,10 +92,9 @@ class Tagger:
     @classmethod
     def load(cls, folder: Path | str, **options: Any) -> Tagger:
         """The tagger of a bundle's (or a finished run's) folder, with the fastest engine that it has here, or the one named."""
-        engine = options.pop("engine", "auto")
-        if isinstance(engine, str):
-            engine = choose_engine(folder, wanted=engine, device=options.get("device", "auto"))
-        return cls(read_bundle(folder, layers=engine not in WITHOUT_TORCH), engine=engine, **options)
+        engine = options.get("engine", "auto")
+        name = choose_engine(folder, wanted=engine, device=options.get("device", "auto")) if isinstance(engine, str) else ""
+        return cls(read_bundle(folder, layers=name not in WITHOUT_TORCH), **options)
 
     @property
     def labels(self) -> tuple[str, ...]:
