@@ -231,29 +231,52 @@ def best_of(results: Sequence[dict[str, Any]], point: str) -> list[dict[str, Any
     return [each["points"].get(point, each["points"]["as it is"]) for each in results]
 
 
-def table(name: str, results: Sequence[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
-    """Mean and spread of each system at its balanced and rich points, and batag's lead over each: as Markdown and as facts."""
+def table(name: str, results: Sequence[dict[str, Any]], kept: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Mean and spread of each system at its balanced and rich points, and batag's lead over each: as Markdown and as facts;
+    `kept` has the facts of before, whose other seeds are taken along."""
     by = {system: own for system in SYSTEMS if (own := [each for each in results if each["system"] == system])}
     shown = [column for column in COLUMNS if column.key in results[0]["points"]["as it is"]]
+    facts = {
+        system: _facts(by.get(system, ()), shown, kept.get(system, {})) for system in SYSTEMS if system in by or system in kept
+    }
     lines = [
         f"## {name}\n",
         f"| system | seeds | {' | '.join(column.title for column in shown)} | training s | tokens/s |",
         f"|{'---|' * (len(shown) + 4)}",
     ]
-    facts: dict[str, Any] = {}
-    for system, own in by.items():
-        values = {column.title: [100 * row[column.key] for row in best_of(own, column.point)] for column in shown}
-        middle = {key: statistics.median(each[key] for each in own) for key in ("seconds", "tokens_a_second")}
-        cells = [*map(_spread, values.values()), *(f"{value:,.0f}" for value in middle.values())]
-        lines.append(f"| {system} | {len(own)} | {' | '.join(cells)} |")
-        facts[system] = {"seeds": [each["seed"] for each in own]} | values | middle
+    for system, own in facts.items():
+        cells = [_spread(own[column.title]) for column in shown]
+        cells += (f"{own[key]:,.0f}" for key in ("seconds", "tokens_a_second"))
+        lines.append(f"| {system} | {len(own['seeds'])} | {' | '.join(cells)} |")
     lines.append("\nbatag minus the other, points with the middle 95 % of a paired bootstrap over test pages:\n")
-    for system, own in by.items():
-        if "batag" in by and system != "batag":
-            f1, f2 = (_lead(by["batag"], own, point, beta) for point, beta in (("balanced", 1), ("rich", 2)))
-            lines.append(f"- {system}: macro F1 {f1}; macro F2 {f2}")
-            facts[system]["batag minus this"] = {"macro_f1": f1, "macro_f2": f2}
+    for system, own in facts.items():
+        if "batag" not in facts or system == "batag":
+            continue
+        if "batag" in by and system in by:
+            f1, f2 = (_lead(by["batag"], by[system], point, beta) for point, beta in (("balanced", 1), ("rich", 2)))
+            own["batag minus this"] = {"macro_f1": f1, "macro_f2": f2}
+        elif system in by or "batag" in by or "batag minus this" not in own:
+            f1, f2 = (
+                f"{statistics.mean(facts['batag'][column.title]) - statistics.mean(own[column.title]):+.1f} (means)"
+                for column in shown[:2]
+            )
+            own["batag minus this"] = {"macro_f1": f1, "macro_f2": f2}
+        lines.append("- {}: macro F1 {macro_f1}; macro F2 {macro_f2}".format(system, **own["batag minus this"]))
     return "\n".join(lines) + "\n", facts
+
+
+def _facts(own: Sequence[dict[str, Any]], shown: Sequence[Column], kept: Mapping[str, Any]) -> dict[str, Any]:
+    """The scores of a system by seed, with those of before that were not run now; times are of now, if there are any."""
+    rows: dict[int, list[float]] = {}
+    for place, seed in enumerate(kept.get("seeds", ())):
+        rows[seed] = [kept[column.title][place] for column in shown]
+    for each in own:
+        rows[each["seed"]] = [100 * best_of([each], column.point)[0][column.key] for column in shown]
+    seeds = sorted(rows)
+    scores = {column.title: [rows[seed][place] for seed in seeds] for place, column in enumerate(shown)}
+    times = {key: statistics.median(each[key] for each in own) if own else kept[key] for key in ("seconds", "tokens_a_second")}
+    lead = {key: kept[key] for key in ("batag minus this",) if key in kept}
+    return {"seeds": seeds} | scores | times | lead
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -275,6 +298,7 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=Path("accuracy-runs"))
     parser.add_argument("--out", type=Path, help="a folder for a Markdown and a JSON file of each corpus")
     parser.add_argument("--show", action="store_true", help="train nothing, print what is there")
+    parser.add_argument("--keep", action="store_true", help="take along seeds and systems of the JSON files in --out")
     options = parser.parse_args()
     names, systems = options.corpora or list(CORPORA), options.systems.split(",")
     if unknown := [*(set(names) - set(CORPORA)), *(set(systems) - set(SYSTEMS))]:
@@ -300,12 +324,15 @@ def main() -> None:
         kept = [json.loads(kept_in(job).read_text("utf-8")) for job in work if job.corpus == name and kept_in(job).exists()]
         if not kept:
             continue
-        text, facts = table(name, kept)
+        path = options.out / f"accuracy-{name}.json" if options.out else None
+        before = json.loads(path.read_text("utf-8"))["systems"] if options.keep and path is not None and path.exists() else {}
+        text, facts = table(name, kept, before)
         print(text)
-        if options.out:
+        if path is not None:
             where = f"{platform.machine()}, torch {torch.__version__}, {date.today()}"
-            (options.out / f"accuracy-{name}.md").write_text(f"{text}\n{where}\n", encoding="utf-8")
-            (options.out / f"accuracy-{name}.json").write_text(
+            note = "; seeds and systems of earlier runs were taken along" * bool(before)
+            path.with_suffix(".md").write_text(f"{text}\n{where}{note}\n", encoding="utf-8")
+            path.write_text(
                 json.dumps({"where": where, "systems": facts}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
             )
 
