@@ -13,8 +13,15 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("batag", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("batag")
 
+# Files that take a minute or more begin first, so that no core is left with one of them at the end.
+LONGEST = ("test_readme", "crash/test_training", "crash/test_catalogue", "crash/test_paper", "cli/test_demo", "test_cluster")
+
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., Done]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not any(name in item.path.as_posix() for name in LONGEST))
 
 
 @pytest.fixture(scope="session")
