@@ -163,6 +163,7 @@ def stages(options: argparse.Namespace) -> Facts:
 
     import batag
     from batag.catalogue.inputs import Inputs
+    from batag.engines.choice import choose_engine
     from batag.pages.problems import Problems
 
     torch.set_num_threads(1)
@@ -171,7 +172,7 @@ def stages(options: argparse.Namespace) -> Facts:
     gc.disable()  # as a job does
     found: Facts = {}
     for name, folder in (("default, float32 torch", options.bundle), ("default", options.bundle), ("swift", options.swift)):
-        tagger = batag.load(folder, engine="torch" if "torch" in name else "auto")
+        tagger = batag.load(folder, engine="torch" if "torch" in name else choose_engine(folder))
         found[f"{name} ({tagger.engine.name})"] = _stages(tagger, part)
     gc.enable()
     return {stage: {name: found[name][stage] for name in found} for stage in next(iter(found.values()))}
@@ -352,10 +353,11 @@ def length(options: argparse.Namespace) -> Facts:
     import torch
 
     import batag
+    from batag.engines.choice import choose_engine
     from batag.pages.page import Page
 
     torch.set_num_threads(1)
-    tagger = batag.load(options.bundle)
+    tagger = batag.load(options.bundle, engine=choose_engine(options.bundle))
     words = [word for text in recombined(options.train, 4_000) for word in (text[at : at + 2] for at in range(0, len(text), 2))]
     found: Facts = {}
     for size in (20, 50, 100, 200, 500, 1_000, 2_000):

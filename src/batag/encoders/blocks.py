@@ -33,7 +33,8 @@ def several_linears(width: int, outs: Iterable[int], *, bias: bool = True) -> nn
 
 
 def attend(q_BLD: Tensor, k_BLD: Tensor, v_BLD: Tensor, mask_BL: Tensor | None, *, heads: int, scale: float) -> Tensor:
-    """softmax(scale Q K^T) V in each head, padded keys (if there are any) left out; heads side by side."""
+    """softmax(scale Q K^T) V in each head, padded keys (if there are any) left out; heads side by side. The mask may also be
+    numbers that are added to the logits."""
     q_BHLK, k_BHLK, v_BHLK = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (q_BLD, k_BLD, v_BLD))
     mask = None if mask_BL is None else mask_BL[:, None, None, :]
     out_BHLK = F.scaled_dot_product_attention(q_BHLK, k_BHLK, v_BHLK, attn_mask=mask, scale=scale)

@@ -42,13 +42,15 @@ class LeanBat(nn.Module):
             return self._read(vectors_BLD, None, None)
         real_BL1 = mask_BL.unsqueeze(-1)
         # Filled, not multiplied: what stands at padding may be anything, even NaN.
-        found_BLD = self._read(vectors_BLD.masked_fill(~real_BL1, 0.0), mask_BL, real_BL1.to(vectors_BLD.dtype))
-        return found_BLD.masked_fill_(~real_BL1, 0.0)
+        vectors_BLD = vectors_BLD.masked_fill(~real_BL1, 0.0)
+        # What attention adds to its logits; of a mask of bools it would make this in every layer.
+        added_BL = torch.zeros_like(vectors_BLD[..., 0]).masked_fill_(~mask_BL, -torch.inf)
+        return self._read(vectors_BLD, added_BL, real_BL1.to(vectors_BLD.dtype)).masked_fill_(~real_BL1, 0.0)
 
-    def _read(self, vectors_BLD: Tensor, mask_BL: Tensor | None, real_BL1: Tensor | None) -> Tensor:
+    def _read(self, vectors_BLD: Tensor, added_BL: Tensor | None, real_BL1: Tensor | None) -> Tensor:
         z_BLD: Tensor = self.norm(self.position(vectors_BLD))
         for layer in self.layers:
-            z_BLD = layer(z_BLD, mask_BL, real_BL1)
+            z_BLD = layer(z_BLD, added_BL, real_BL1)
         return z_BLD
 
 
@@ -84,9 +86,9 @@ class LeanLayer(nn.Module):
             layer.feed_forward_norm,
         )
 
-    def forward(self, z_BLD: Tensor, mask_BL: Tensor | None, real_BL1: Tensor | None) -> Tensor:
+    def forward(self, z_BLD: Tensor, added_BL: Tensor | None, real_BL1: Tensor | None) -> Tensor:
         q, k, v, own, before, here, after = self.inward(z_BLD).split(self.width, dim=-1)
-        m_BLD = self.out(attend(q, *_in_blocks(k, v, mask_BL), heads=self.heads, scale=self.scale))
+        m_BLD = self.out(attend(q, *_in_blocks(k, v, added_BL), heads=self.heads, scale=self.scale))
         m_BLD += own.relu_()
         if real_BL1 is not None:
             before.mul_(real_BL1)
@@ -101,14 +103,14 @@ class LeanLayer(nn.Module):
         return found
 
 
-def _in_blocks(k_BLD: Tensor, v_BLD: Tensor, mask_BL: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
+def _in_blocks(k_BLD: Tensor, v_BLD: Tensor, added_BL: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
     """Keys and values padded to whole blocks where torch's attention would be up to three times slower with the rest of one."""
     pages, length, _ = k_BLD.shape
     if pages < _FEW_PAGES or length % _KEYS < _FEW_LEFT:
-        return k_BLD, v_BLD, mask_BL
+        return k_BLD, v_BLD, added_BL
     more = -length % _KEYS
-    mask_BL = k_BLD.new_ones((pages, length), dtype=torch.bool) if mask_BL is None else mask_BL
-    return F.pad(k_BLD, (0, 0, 0, more)), F.pad(v_BLD, (0, 0, 0, more)), F.pad(mask_BL, (0, more))
+    added_BL = k_BLD.new_zeros((pages, length)) if added_BL is None else added_BL
+    return F.pad(k_BLD, (0, 0, 0, more)), F.pad(v_BLD, (0, 0, 0, more)), F.pad(added_BL, (0, more), value=-torch.inf)
 
 
 def _linear(weight: Tensor, bias: Tensor, kind: type[nn.Linear] = nn.Linear) -> nn.Linear:
