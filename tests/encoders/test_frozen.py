@@ -76,13 +76,13 @@ def made_vectors() -> WordVectors:
 def test_vectors_come_back_from_what_a_bundle_keeps() -> None:
     vectors = made_vectors()
     words, table = vectors.files().values()
-    again = WordVectors.of_files(words, table, width=3)
+    again = WordVectors.of_files(words, table)
     torch.testing.assert_close(again.of([["跑鞋", "shoe"]]), vectors.of([["跑鞋", "shoe"]]))
     for damaged in (json.dumps(["shoe"]), json.dumps({"shoe": 1}), json.dumps(["a", 1])):
         with pytest.raises(ValueError, match=r"vectors"):
-            WordVectors.of_files(damaged.encode(), table, width=3)
+            WordVectors.of_files(damaged.encode(), table)
     with pytest.raises(ValueError, match="finite numbers"):
-        WordVectors.of_files(words, table, width=4)
+        WordVectors.of_files(words, save({"vectors": np.zeros((2, 3), dtype=np.float32)}))
 
 
 @pytest.fixture
@@ -108,10 +108,10 @@ def test_the_vectors_of_an_installed_spacy_model_are_read_and_kept(spacy_model: 
     expected = torch.tensor([[WORDS["shoe"], WORDS["跑鞋"], WORDS["shoe"], [0.0] * 3]])
     torch.testing.assert_close(vectors.of(asked), expected)
     words, table = vectors.files().values()
-    torch.testing.assert_close(WordVectors.of_files(words, table, width=3).of(asked), expected)
+    torch.testing.assert_close(WordVectors.of_files(words, table).of(asked), expected)
     damaged = save({"vectors": np.zeros((3, 3), dtype=np.float32), "rows": np.array([0, 1, 3], dtype=np.int32)})
     with pytest.raises(ValueError, match="no row for each"):
-        WordVectors.of_files(words, damaged, width=3)
+        WordVectors.of_files(words, damaged)
 
 
 def test_a_model_without_vectors_and_a_name_of_nothing_are_clear_errors(spacy_model: str) -> None:

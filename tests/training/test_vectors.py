@@ -13,6 +13,7 @@ import batag
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.prediction import probabilities
 from batag.engines import build_engine
+from batag.engines.engine import LayerEngine
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.pages.sample import sample_pages
@@ -51,6 +52,32 @@ def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japane
     assert (said.frozen, said.input.frozen_width, said.recipe["input"]["vectors"]) == ("vectors", 128, "auto")
     same(japanese)
     assert batag.load(japanese.folder).tag({"title": "ソニー イヤホン"}) is not None
+
+
+@pytest.mark.parametrize(
+    ("languages", "kind", "width"), [(["zh-Hant"], "characters", 128), (["ja", "zh-Hant"], "vectors+characters", 256)]
+)
+def test_chinese_pages_are_learnt_with_a_reader_of_characters_that_travels_in_the_bundle(
+    tmp_path: Path, languages: list[str], kind: str, width: int
+) -> None:
+    bundle = read_bundle(trained(tmp_path, *(page for language in languages for page in pages_in(language))))
+    said = bundle.description
+    assert (said.format, said.frozen, said.input.frozen_width) == (5, kind, width)
+    same(bundle)
+    student = Distillation(bundle, student_recipe(bundle, settings=SMALL))
+    assert student.vectors is not None
+    assert student.vectors.kind == kind
+
+
+def test_a_row_of_the_table_depends_on_its_word_alone(tmp_path: Path) -> None:
+    bundle = read_bundle(trained(tmp_path, *pages_in("zh-Hant"), *pages_in("ja")))
+    words = [f"{one}{other}" for one in "防水跑鞋新款ソニ" for other in "牌子鞋靴a1"]
+    engines = [build_engine("torch", bundle, device="cpu") for _ in range(2)]
+    alone, together = (engine.table for engine in engines if isinstance(engine, LayerEngine))
+    for word in words:
+        alone.look_up([[word]])
+    for left, right in zip(alone.look_up([words]), together.look_up([words]), strict=True):
+        np.testing.assert_array_equal(left, right)
 
 
 def test_pages_in_other_languages_and_an_empty_setting_have_none(tmp_path: Path) -> None:

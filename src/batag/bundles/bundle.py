@@ -108,7 +108,18 @@ def write_bundle(
         plain_one = frozen is None and description["scheme"]["classes"]
         spoken = description["input"]["kind"] == "rich" and description["input"].get("parts")
         head = description.get("head", {})
-        oldest = FORMAT if head.get("neighbours") else 3 if spoken or head.get("chain") else 1 if plain_one else 2
+        by_characters = frozen is not None and "characters" in frozen.kind
+        oldest = (
+            FORMAT
+            if by_characters
+            else 4
+            if head.get("neighbours")
+            else 3
+            if spoken or head.get("chain")
+            else 1
+            if plain_one
+            else 2
+        )
         whole = {"format": oldest} | dict(description) | {"files": files}
         if frozen is not None:
             whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}

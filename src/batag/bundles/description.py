@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 4
+FORMAT = 5
 """The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet; 3 knows
-parts of speech, or decides labels of neighbours together; 4 has a second reader."""
+parts of speech, or decides labels of neighbours together; 4 has a second reader; 5 reads words by their
+characters."""
 
 DESCRIPTION = "bundle.json"
 AGAIN = "Copy the bundle again, or train it again"
@@ -23,6 +24,8 @@ _Own = Literal[
     "dictionary.txt",
     "vectors.json",
     "vectors.safetensors",
+    "characters.json",
+    "characters.safetensors",
     "model.onnx",
     "model.int8.onnx",
 ]
@@ -166,7 +169,7 @@ class Description(_Part):
     metrics: dict[str, Any] = {}
     trained_on: dict[str, Any] = {}
     recipe: dict[str, Any] = {}
-    frozen: Literal["", "vectors", "backbone"] = ""
+    frozen: Literal["", "vectors", "characters", "vectors+characters", "backbone"] = ""
     engines: dict[Name, EngineOf] = {}
     files: dict[FileName, FileOf]
 

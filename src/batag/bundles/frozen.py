@@ -7,12 +7,14 @@ from pathlib import Path
 from safetensors import SafetensorError
 
 from batag.bundles.description import AGAIN, DESCRIPTION, Description
-from batag.encoders.frozen import Frozen
+from batag.encoders import character_vectors, word_vectors
+from batag.encoders.character_vectors import CharacterVectors
+from batag.encoders.frozen import Frozen, FrozenWords, JoinedWords
 from batag.encoders.word_vectors import WordVectors
 from batag.errors import InputError
 
-_VECTORS = ("vectors.json", "vectors.safetensors")
-_WANTED = {"vectors": _VECTORS, "backbone": ("backbone/config.json", "backbone/model.safetensors")}
+_WORDS = {"vectors": word_vectors.FILES, "characters": character_vectors.FILES}
+_BACKBONE = ("backbone/config.json", "backbone/model.safetensors")
 
 
 def check_frozen(folder: Path, description: Description) -> None:
@@ -20,7 +22,8 @@ def check_frozen(folder: Path, description: Description) -> None:
     listed, where = set(description.files), str(folder / DESCRIPTION)
     if bool(description.frozen) != bool(description.input.frozen_width):
         raise InputError("says of a frozen input only half", where=where, todo=AGAIN)
-    if missing := sorted(set(_WANTED.get(description.frozen, ())) - listed):
+    wanted = {name for kind in filter(None, description.frozen.split("+")) for name in _WORDS.get(kind, _BACKBONE)}
+    if missing := sorted(wanted - listed):
         raise InputError(f"does not list {missing[0]}", where=where, todo=AGAIN)
     inside = {path.relative_to(folder).as_posix() for path in (folder / "backbone").rglob("*") if not path.is_dir()}
     if spare := sorted(inside - listed):
@@ -32,18 +35,23 @@ def load_frozen(folder: Path, description: Description) -> Frozen | None:
     kind, width = description.frozen, description.input.frozen_width
     if not kind:
         return None
-    where = folder / (_VECTORS[1] if kind == "vectors" else "backbone")
+    where = folder / ("backbone" if kind == "backbone" else _WORDS[kind.split("+")[-1]][1])
     try:
         if kind == "backbone":
             from batag.encoders.backbone import Backbone
 
             found: Frozen = Backbone(where)
         else:
-            words, table = ((folder / name).read_bytes() for name in _VECTORS)
-            found = WordVectors.of_files(words, table, width=width)
+            parts = [_load_words(folder, part) for part in kind.split("+")]
+            found = JoinedWords(parts) if len(parts) > 1 else parts[0]
     except (SafetensorError, ValueError, KeyError, RecursionError) as error:
         raise InputError(f"does not fit {DESCRIPTION} ({error})", where=str(where), todo=AGAIN) from error
     if found.width != width:
         what = f"does not fit {DESCRIPTION}: {found.width} numbers a token, not {width}"
         raise InputError(what, where=str(where), todo=AGAIN)
     return found
+
+
+def _load_words(folder: Path, kind: str) -> FrozenWords:
+    first, second = ((folder / name).read_bytes() for name in _WORDS[kind])
+    return WordVectors.of_files(first, second) if kind == "vectors" else CharacterVectors.of_files(first, second)

@@ -1,6 +1,6 @@
 """Word vectors that others learnt: from word2vec's and GloVe's files, or those of an installed spaCy model.
 
-Shapes: B pages, L tokens, K numbers a word.
+Shapes: N words, K numbers a word.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ import zlib
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from batag.encoders.batches import Floats
+from batag.encoders.frozen import FrozenWords
 from batag.errors import InputError
 from batag.segmentation.speech import normal_form
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
+FILES = ("vectors.json", "vectors.safetensors")
 _OF_SPACY = ("vectors", "key2row", "strings.json")
 Rows = NDArray[np.int32]
 
 
-class WordVectors:
+class WordVectors(FrozenWords):
     """A vector a word, as it is written, in lower case or in its normal form; a word that is not in the table has zeros."""
 
     kind = "vectors"
 
     def __init__(self, words: Sequence[str], table: Floats, rows: Rows | None = None) -> None:
         """`table` has a first row of zeros; `rows` says which one is a word's, else they are one a word, in order."""
+        super().__init__()
         self.words, self.width = list(words), table.shape[1]
         self._table, self._rows = table, rows
         numbers: Iterable[int] = range(1, len(self.words) + 1) if rows is None else rows.tolist()
@@ -45,33 +45,25 @@ class WordVectors:
         rows = [found.get(word) or found.get(word.lower()) or found.get(normal_form(word), 0) for word in words]
         return self._table[rows]
 
-    def of(self, pages: Sequence[Sequence[str]]) -> Tensor:
-        import torch
-
-        out = torch.zeros(len(pages), max(map(len, pages)), self.width)
-        for row, words in zip(out, pages, strict=True):
-            row[: len(words)] = torch.from_numpy(self.numbers(words))
-        return out
-
     def files(self) -> dict[str, bytes]:
         from safetensors.numpy import save
 
         words = json.dumps(self.words, ensure_ascii=False).encode(errors="surrogatepass")
         rows = {} if self._rows is None else {"rows": self._rows}
-        return {"vectors.json": words, "vectors.safetensors": save({"vectors": self._table} | rows)}
+        return {FILES[0]: words, FILES[1]: save({"vectors": self._table} | rows)}
 
     @classmethod
-    def of_files(cls, words: bytes, table: bytes, *, width: int) -> WordVectors:
+    def of_files(cls, words: bytes, table: bytes) -> WordVectors:
         """From what `files` gave, which may have been tampered with (ValueError)."""
         from safetensors.numpy import load
 
         names, found = json.loads(words), load(table)
         vectors, rows = found["vectors"], found.get("rows")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError("`vectors.json` is not a list of words")
+            raise ValueError(f"`{FILES[0]}` is not a list of words")
         count = len(names) + 1 if rows is None else len(vectors)
-        if vectors.shape != (count, width) or vectors.dtype != np.float32 or not np.isfinite(vectors).all():
-            raise ValueError(f"the vectors are not {count} x {width} finite numbers")
+        if vectors.ndim != 2 or len(vectors) != count or vectors.dtype != np.float32 or not np.isfinite(vectors).all():
+            raise ValueError(f"the vectors are not {count} rows of finite numbers")
         if rows is not None and (
             rows.shape != (len(names),) or rows.dtype != np.int32 or not ((rows >= 0) & (rows < count)).all()
         ):

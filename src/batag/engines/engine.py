@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle
 from batag.encoders.batches import Floats, in_batches
-from batag.encoders.word_vectors import WordVectors
+from batag.encoders.frozen import FrozenWords
 from batag.engines.answer import Answer
 from batag.engines.word_table import WordTable
 
@@ -34,7 +34,7 @@ class LayerEngine(ABC):
     name: str
 
     def __init__(self, bundle: Bundle) -> None:
-        vectors = bundle.frozen if isinstance(bundle.frozen, WordVectors) else None
+        vectors = bundle.frozen if isinstance(bundle.frozen, FrozenWords) else None
         self.table = WordTable(bundle.description, bundle.vocabulary, bundle.arrays, vectors)
         self.answer = Answer(bundle.description, bundle.arrays)
 

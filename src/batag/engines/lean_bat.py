@@ -87,12 +87,12 @@ class LeanLayer(nn.Module):
         )
 
     def forward(self, z_BLD: Tensor, added_BL: Tensor | None, real_BL1: Tensor | None) -> Tensor:
+        if real_BL1 is not None:
+            # Padding gives nothing to its neighbours; what it becomes itself nobody looks at.
+            z_BLD.mul_(real_BL1)
         q, k, v, own, before, here, after = self.inward(z_BLD).split(self.width, dim=-1)
         m_BLD = self.out(attend(q, *_in_blocks(k, v, added_BL), heads=self.heads, scale=self.scale))
         m_BLD += own.relu_()
-        if real_BL1 is not None:
-            before.mul_(real_BL1)
-            after.mul_(real_BL1)
         here[:, 1:] += before[:, :-1]
         here[:, :-1] += after[:, 1:]
         m_BLD += here.relu_()

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from batag.bundles.description import AGAIN, Description
 from batag.encoders.batches import Floats
+from batag.encoders.frozen import FrozenWords
 from batag.encoders.spelling import Key, Speller, whole_word
 from batag.encoders.vocabulary import Vocabulary
-from batag.encoders.word_vectors import WordVectors
 from batag.errors import InputError
 
 _REMEMBERED = 100_000
@@ -39,7 +39,7 @@ class WordTable:
         description: Description,
         vocabulary: Vocabulary,
         arrays: Mapping[str, Floats],
-        vectors: WordVectors | None = None,
+        vectors: FrozenWords | None = None,
     ) -> None:
         said, head = description.input, description.head
         labels = len(description.labels)
@@ -63,8 +63,12 @@ class WordTable:
         self._learnt = vectors
         if vectors is not None:
             given = vectors.width
-            self._norm, self._shift = table("input.frozen.0.weight", given), table("input.frozen.0.bias", given)
-            self._turn, self._move = table("input.frozen.1.weight", width, given), table("input.frozen.1.bias", width)
+            # In float64: the numbers of a word are then the same whatever other words are new with it.
+            self._norm, self._shift = (table(f"input.frozen.0.{name}", given).astype(float) for name in ("weight", "bias"))
+            self._turn, self._move = (
+                table("input.frozen.1.weight", width, given).astype(float),
+                table("input.frozen.1.bias", width),
+            )
         self._facts = table("neighbours.facts", head.rows, labels) if places else np.zeros((1, labels), dtype=np.float32)
         self._edge = table("neighbours.edge", places, labels) if places else np.zeros((0, labels), dtype=np.float32)
         self._lock = Lock()
@@ -131,10 +135,10 @@ class WordTable:
     def _from_elsewhere(self, words: Sequence[str]) -> Floats:
         """What others learnt of words, in this width."""
         assert self._learnt is not None
-        x = self._learnt.numbers(words)
-        x = x - x.mean(1, keepdims=True)
+        x = self._learnt.numbers(words).astype(float)
+        x -= x.mean(1, keepdims=True)
         x /= np.sqrt((x * x).mean(1, keepdims=True) + _NORM_EPSILON)
-        found: Floats = (x * self._norm + self._shift) @ self._turn.T + self._move
+        found: Floats = ((x * self._norm + self._shift) @ self._turn.T + self._move).astype(np.float32)
         return found
 
     def _scores(self, rows_BL: Ints) -> Floats:

@@ -21,8 +21,8 @@ from batag.bundles.description import DESCRIPTION
 from batag.encoders.batches import epoch_batches
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
+from batag.encoders.frozen import FrozenWords
 from batag.encoders.sequence import page_words, windows
-from batag.encoders.word_vectors import WordVectors
 from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import Dial
 from batag.labels.weak import is_weak
@@ -87,7 +87,7 @@ class Distillation:
         self.device = choose_device(device)
         self.teacher = teacher.model().to(self.device)
         # Word vectors cost a student nothing; a backbone would cost all that it is to save.
-        self.vectors = teacher.frozen if isinstance(teacher.frozen, WordVectors) else None
+        self.vectors = teacher.frozen if isinstance(teacher.frozen, FrozenWords) else None
         self.texts: list[list[str]] = []
         self.held_out: list[Example] = []
         self.dev: list[Example] = []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from batag.encoders.backbone import Backbone, backbone_files
 from batag.encoders.frozen import Frozen
-from batag.encoders.shipped import vectors_for
+from batag.encoders.shipped import words_for
 from batag.encoders.word_vectors import read_vectors, vector_files
 from batag.training.data import Data, DataFiles
 from batag.training.recipe import AUTO, Recipe
@@ -28,4 +28,4 @@ def choose_frozen(recipe: Recipe, files: DataFiles, data: Data) -> Frozen | None
     if data.start is not None and data.start.frozen is not None:
         return data.start.frozen
     shipped = chosen.vectors == AUTO and chosen.kind == "rich"
-    return vectors_for(data.facts["train"]["languages"]) if shipped else None
+    return words_for(data.facts["train"]["languages"]) if shipped else None

@@ -1,32 +1,49 @@
-"""Word vectors that come with batag, for languages in which the spelling of a new word says little of it."""
+"""What comes with batag to know new words by: word vectors for Japanese, a reader of characters for Chinese."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import resources
 
 import numpy as np
 
+from batag.encoders.character_vectors import CharacterVectors
+from batag.encoders.frozen import FrozenWords, JoinedWords
 from batag.encoders.word_vectors import WordVectors
 
-LANGUAGES = ("ja",)
 _ENOUGH = 0.1
-"""This share of the pages has to be in a language for its vectors to be worth their place."""
+"""This share of the pages has to be in a language for what is known of its words to be worth its place."""
 
 
-def vectors_for(pages: Mapping[str, int]) -> WordVectors | None:
-    """The vectors for pages of which so many are in each language, if there are some."""
+def words_for(pages: Mapping[str, int]) -> FrozenWords | None:
+    """What is known of words of pages of which so many are in each language, if there is something."""
     enough = max(1.0, _ENOUGH * sum(pages.values()))
-    return next((shipped_vectors(language) for language in LANGUAGES if pages.get(language, 0) >= enough), None)
+    found = [make() for languages, make in _SHIPPED if sum(pages.get(each, 0) for each in languages) >= enough]
+    return JoinedWords(found) if len(found) > 1 else found[0] if found else None
 
 
-def shipped_vectors(language: str) -> WordVectors:
-    """The vectors of a language."""
+def japanese_vectors() -> WordVectors:
+    """Vectors of the most frequent Japanese words."""
+    words, found = _read("ja")
+    table = np.concatenate((np.zeros((1, found["vectors"].shape[1])), found["vectors"])).astype(np.float32)
+    return WordVectors(words.split("\n"), table, found["rows"].astype(np.int32) + 1)
+
+
+def chinese_characters() -> CharacterVectors:
+    """A network that reads Chinese words, Traditional or Simplified, and Latin ones among them."""
+    return CharacterVectors(*_read("zh"))
+
+
+def _read(name: str) -> tuple[str, dict[str, np.ndarray]]:
     import zstandard
     from safetensors.numpy import load
 
     folder = resources.files(__name__)
-    words = zstandard.decompress(folder.joinpath(f"{language}.txt.zst").read_bytes()).decode().split("\n")
-    found = load(folder.joinpath(f"{language}.safetensors").read_bytes())
-    table = np.concatenate((np.zeros((1, found["vectors"].shape[1])), found["vectors"])).astype(np.float32)
-    return WordVectors(words, table, found["rows"].astype(np.int32) + 1)
+    text = zstandard.decompress(folder.joinpath(f"{name}.txt.zst").read_bytes()).decode()
+    return text, load(folder.joinpath(f"{name}.safetensors").read_bytes())
+
+
+_SHIPPED: tuple[tuple[tuple[str, ...], Callable[[], FrozenWords]], ...] = (
+    (("ja",), japanese_vectors),
+    (("zh-Hant", "zh-Hans"), chinese_characters),
+)

@@ -1,0 +1,121 @@
+"""Vectors of words, known or new, that a small network reads from their characters, taught what kinds there are.
+
+Shapes: N words, T characters of all words in a row, U distinct ones, K numbers a character, H numbers inside, D numbers a word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.encoders.batches import Floats
+from batag.encoders.frozen import FrozenWords
+
+FILES = ("characters.json", "characters.safetensors")
+_LONGEST = 32
+_AT_ONCE = 512
+_FEW = 64
+Arrays = Mapping[str, NDArray[Any]]
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class CharacterVectors(FrozenWords):
+    """A word is read alone, in lower case: two convolutions over three characters, then the mean and the
+    greatest of what they say, turned.
+
+    In float64, so that a word's numbers are the same whatever other words are read with it.
+    """
+
+    kind = "characters"
+
+    def __init__(self, characters: str, arrays: Arrays) -> None:
+        """`rows` says which row of `characters` [C,K] is whose (several may share one; the last is for all others); the layers
+        are `first` [H,3K], `second` [H,3H] and `last` [D,2H], each with its `..._bias`."""
+        super().__init__()
+        self.characters, self._arrays = characters, dict(arrays)
+        self._row_of = dict(zip(characters, arrays["rows"].tolist(), strict=True))
+        given = {name: value.astype(np.float64) for name, value in arrays.items()}
+        self._characters_CK, self._last_D2H, self._last_bias = given["characters"], given["last"], given["last_bias"]
+        self._first, self._second = (_Convolution(given[name], given[f"{name}_bias"]) for name in ("first", "second"))
+        self.width = len(self._last_bias)
+
+    def numbers(self, words: Sequence[str]) -> Floats:
+        find = self._row_of.get
+        rows = [[find(each, -1) for each in word[:_LONGEST].lower()] or [-1] for word in words]
+        parts = [self._read(rows[first : first + _AT_ONCE]) for first in range(0, len(rows), _AT_ONCE)]
+        return np.concatenate([np.zeros((0, self.width), dtype=np.float32), *parts], dtype=np.float32)
+
+    def _read(self, words: Sequence[Sequence[int]]) -> Doubles:
+        lengths_N = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+        ends_N = lengths_N.cumsum()
+        begins_N = ends_N - lengths_N
+        rows_T = np.fromiter(chain.from_iterable(words), dtype=np.int64, count=int(ends_N[-1]))
+        if len(rows_T) < _FEW:
+            asked_T3H = self._first.products(self._characters_CK[rows_T])
+        else:
+            distinct_U, which_T = np.unique(rows_T, return_inverse=True)
+            asked_T3H = self._first.products(self._characters_CK[distinct_U])[which_T]
+        x_TH = self._first.sums(asked_T3H, begins_N, ends_N)
+        x_TH = self._second.sums(self._second.products(x_TH), begins_N, ends_N)
+        means_NH = np.add.reduceat(x_TH, begins_N) / lengths_N[:, None]
+        found: Doubles = np.concatenate((means_NH, np.maximum.reduceat(x_TH, begins_N)), axis=1) @ self._last_D2H.T
+        return found + self._last_bias
+
+    def files(self) -> dict[str, bytes]:
+        from safetensors.numpy import save
+
+        return {FILES[0]: json.dumps(self.characters, ensure_ascii=False).encode(), FILES[1]: save(self._arrays)}
+
+    @classmethod
+    def of_files(cls, characters: bytes, arrays: bytes) -> CharacterVectors:
+        """From what `files` gave, which may have been tampered with (ValueError)."""
+        from safetensors.numpy import load
+
+        known, found = json.loads(characters), load(arrays)
+        if not isinstance(known, str):
+            raise ValueError(f"`{FILES[0]}` is not a text")
+        (count, given), (inside,), (width,) = (found[name].shape for name in ("characters", "first_bias", "last_bias"))
+        wanted = {
+            "rows": (len(known),),
+            "first": (inside, 3 * given),
+            "second": (inside, 3 * inside),
+            "second_bias": (inside,),
+            "last": (width, 2 * inside),
+        }
+        for name, shape in wanted.items():
+            if found[name].shape != shape:
+                raise ValueError(f"{name} is not {'x'.join(map(str, shape))}")
+        if not all(np.isfinite(value).all() for value in found.values()):
+            raise ValueError("it has numbers that are not finite")
+        if not ((found["rows"] >= 0) & (found["rows"] < count)).all():
+            raise ValueError("it has characters without a row")
+        return cls(known, found)
+
+
+class _Convolution:
+    """A character with the one before and the one after it, zeros beyond a word's ends, and ReLU."""
+
+    def __init__(self, weight: Doubles, bias: Doubles) -> None:
+        self._weight_K3H = np.concatenate(np.split(weight, 3, axis=1)).T.copy()
+        self._bias = bias
+
+    def products(self, x_TK: Doubles) -> Doubles:
+        """What a character gives to the one after it, to itself and to the one before it."""
+        found: Doubles = x_TK @ self._weight_K3H
+        return found
+
+    def sums(self, given_T3H: Doubles, begins_N: Ints, ends_N: Ints) -> Doubles:
+        size = len(self._bias)
+        onwards, own, back = given_T3H[:, :size], given_T3H[:, size : 2 * size], given_T3H[:, 2 * size :]
+        onwards[ends_N - 1] = 0.0
+        back[begins_N] = 0.0
+        found: Doubles = own + self._bias
+        found[1:] += onwards[:-1]
+        found[:-1] += back[1:]
+        return np.maximum(found, 0.0, out=found)

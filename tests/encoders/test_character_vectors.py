@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import load, save
+
+from batag.encoders.character_vectors import FILES, CharacterVectors
+from batag.encoders.frozen import JoinedWords
+from batag.encoders.word_vectors import WordVectors
+
+K, H, D = 4, 3, 5
+
+
+def tiny() -> CharacterVectors:
+    rng = np.random.default_rng(0)
+    shapes = {"characters": (4, K), "first": (H, 3 * K), "second": (H, 3 * H), "last": (D, 2 * H)}
+    shapes |= {"first_bias": (H,), "second_bias": (H,), "last_bias": (D,)}
+    arrays: dict[str, Any] = {name: rng.normal(size=shape).astype(np.float16) for name, shape in shapes.items()}
+    return CharacterVectors("鞋靴a鞵", arrays | {"rows": np.array([0, 1, 2, 0], dtype=np.uint16)})
+
+
+READER = tiny()
+
+
+def as_written(word: str) -> np.ndarray[Any, Any]:
+    """The same character by character, without anything clever."""
+    arrays = {name: value.astype(np.float64) for name, value in load(READER.files()[FILES[1]]).items() if name != "rows"}
+    rows = {"鞋": 0, "靴": 1, "a": 2, "鞵": 0}
+    x = [arrays["characters"][rows.get(each, 3)] for each in word] or [arrays["characters"][3]]
+    for name in ("first", "second"):
+        nothing = np.zeros_like(x[0])
+        sides = [np.concatenate(three) for three in zip([nothing, *x[:-1]], x, [*x[1:], nothing], strict=True)]
+        x = [np.maximum(arrays[name] @ side + arrays[f"{name}_bias"], 0) for side in sides]
+    pooled = np.concatenate((np.mean(x, axis=0), np.max(x, axis=0)))
+    found: np.ndarray[Any, Any] = arrays["last"] @ pooled + arrays["last_bias"]
+    return found
+
+
+@given(st.lists(st.text("鞋靴鞵a新 \ud800", max_size=8), max_size=12))
+def test_words_are_read_as_the_equations_say(words: list[str]) -> None:
+    found = READER.numbers(words)
+    assert found.shape == (len(words), D)
+    assert found.dtype == np.float32
+    for row, word in zip(found, words, strict=True):
+        np.testing.assert_allclose(row, as_written(word), atol=1e-6)
+
+
+@given(st.lists(st.text("鞋靴鞵a新", max_size=8), min_size=1, max_size=40))
+def test_a_word_s_numbers_do_not_depend_on_the_words_beside_it(words: list[str]) -> None:
+    together = READER.numbers(words)
+    assert all(np.array_equal(row, READER.numbers([word])[0]) for row, word in zip(together, words, strict=True))
+
+
+def test_characters_that_are_one_are_read_as_one_and_strange_ones_alike() -> None:
+    rows = READER.numbers(["鞋a", "鞵a", "靴a", "新", "\ud800", ""])
+    assert np.array_equal(rows[0], rows[1])
+    assert not np.array_equal(rows[0], rows[2])
+    assert np.array_equal(rows[3], rows[4])
+    assert np.array_equal(rows[3], rows[5])
+
+
+def test_of_a_very_long_word_the_beginning_counts() -> None:
+    assert np.array_equal(*READER.numbers(["鞋" * 32 + "a" * 1_000_000, "鞋" * 32]))
+
+
+def test_a_reader_comes_out_of_its_files_as_it_went_in() -> None:
+    files = READER.files()
+    again = CharacterVectors.of_files(*(files[name] for name in FILES))
+    words = ["鞋靴", "aa", "新"]
+    assert np.array_equal(again.numbers(words), READER.numbers(words))
+    assert again.files() == files
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays: arrays.pop("second"),
+        lambda arrays: arrays.update(second=np.zeros((H, 2 * H), dtype=np.float16)),
+        lambda arrays: arrays.update(characters=np.full((4, K), np.nan, dtype=np.float16)),
+        lambda arrays: arrays.update(rows=np.array([0, 1, 2, 4], dtype=np.uint16)),
+        lambda arrays: arrays.update(rows=np.array([0, 1, -1, 3], dtype=np.int16)),
+        lambda arrays: arrays.update(rows=np.array([0, 1], dtype=np.uint16)),
+        lambda arrays: arrays.update(last_bias=np.zeros((D, 1), dtype=np.float16)),
+    ],
+)
+def test_files_that_were_changed_are_refused(change: Callable[[dict[str, Any]], object]) -> None:
+    files = READER.files()
+    arrays = dict(load(files[FILES[1]]))
+    change(arrays)
+    with pytest.raises((ValueError, KeyError)):
+        CharacterVectors.of_files(files[FILES[0]], save(arrays))
+
+
+@pytest.mark.parametrize("characters", [["鞋"], 3, None])
+def test_characters_that_are_no_text_are_refused(characters: object) -> None:
+    with pytest.raises(ValueError, match="not a text"):
+        CharacterVectors.of_files(json.dumps(characters).encode(), READER.files()[FILES[1]])
+
+
+def test_what_several_know_stands_side_by_side() -> None:
+    listed = WordVectors(["鞋"], np.array([[0, 0], [1, 2]], dtype=np.float32))
+    joined = JoinedWords([listed, READER])
+    assert (joined.kind, joined.width) == ("vectors+characters", 2 + D)
+    found = joined.numbers(["靴", "鞋"])
+    assert np.array_equal(found, np.concatenate((listed.numbers(["靴", "鞋"]), READER.numbers(["靴", "鞋"])), axis=1))
+    assert joined.files() == listed.files() | READER.files()
+    pages = joined.of([["鞋"], ["靴", "鞋"]])
+    assert pages.shape == (2, 2, 2 + D)
+    assert np.array_equal(pages[1].numpy(), found)
+    assert not pages[0, 1].any()
