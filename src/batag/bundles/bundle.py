@@ -67,7 +67,7 @@ class Bundle:
 
     @cached_property
     def frozen(self) -> Frozen | None:
-        """Its word vectors or backbone."""
+        """What others learnt of words, or its backbone."""
         return load_frozen(self.folder, self.description)
 
     def model(self) -> TokenClassifier:
@@ -105,21 +105,14 @@ def write_bundle(
         contents |= {} if frozen is None else frozen.files()
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
         # The oldest format that can say it, so that older batags read what they can.
-        plain_one = frozen is None and description["scheme"]["classes"]
-        spoken = description["input"]["kind"] == "rich" and description["input"].get("parts")
-        head = description.get("head", {})
-        by_characters = frozen is not None and "characters" in frozen.kind
-        oldest = (
-            FORMAT
-            if by_characters
-            else 4
-            if head.get("neighbours")
-            else 3
-            if spoken or head.get("chain")
-            else 1
-            if plain_one
-            else 2
-        )
+        head, input = description.get("head", {}), description["input"]
+        needs = {
+            5: frozen is not None and "characters" in frozen.kind,
+            4: head.get("neighbours"),
+            3: (input["kind"] == "rich" and input.get("parts")) or head.get("chain"),
+            2: frozen is not None or not description["scheme"]["classes"],
+        }
+        oldest = next((number for number, needed in needs.items() if needed), 1)
         whole = {"format": oldest} | dict(description) | {"files": files}
         if frozen is not None:
             whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}

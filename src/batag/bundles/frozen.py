@@ -1,4 +1,4 @@
-"""The frozen input that a bundle carries: word vectors or a backbone, checked before anything is made of it."""
+"""The frozen input that a bundle carries: what others learnt of words, or a backbone, checked before anything is made of it."""
 
 from __future__ import annotations
 
@@ -35,23 +35,25 @@ def load_frozen(folder: Path, description: Description) -> Frozen | None:
     kind, width = description.frozen, description.input.frozen_width
     if not kind:
         return None
-    where = folder / ("backbone" if kind == "backbone" else _WORDS[kind.split("+")[-1]][1])
+    parts = [_load(folder, part) for part in kind.split("+")]
+    found = parts[0] if len(parts) == 1 else JoinedWords([part for part in parts if isinstance(part, FrozenWords)])
+    if found.width != width:
+        what = f"does not fit {DESCRIPTION}: {found.width} numbers a token, not {width}"
+        raise InputError(what, where=str(folder / _where(kind.split("+")[-1])), todo=AGAIN)
+    return found
+
+
+def _load(folder: Path, kind: str) -> Frozen:
     try:
         if kind == "backbone":
             from batag.encoders.backbone import Backbone
 
-            found: Frozen = Backbone(where)
-        else:
-            parts = [_load_words(folder, part) for part in kind.split("+")]
-            found = JoinedWords(parts) if len(parts) > 1 else parts[0]
+            return Backbone(folder / _where(kind))
+        said, arrays = ((folder / name).read_bytes() for name in _WORDS[kind])
+        return WordVectors.of_files(said, arrays) if kind == "vectors" else CharacterVectors.of_files(said, arrays)
     except (SafetensorError, ValueError, KeyError, RecursionError) as error:
-        raise InputError(f"does not fit {DESCRIPTION} ({error})", where=str(where), todo=AGAIN) from error
-    if found.width != width:
-        what = f"does not fit {DESCRIPTION}: {found.width} numbers a token, not {width}"
-        raise InputError(what, where=str(where), todo=AGAIN)
-    return found
+        raise InputError(f"does not fit {DESCRIPTION} ({error})", where=str(folder / _where(kind)), todo=AGAIN) from error
 
 
-def _load_words(folder: Path, kind: str) -> FrozenWords:
-    first, second = ((folder / name).read_bytes() for name in _WORDS[kind])
-    return WordVectors.of_files(first, second) if kind == "vectors" else CharacterVectors.of_files(first, second)
+def _where(kind: str) -> str:
+    return _WORDS[kind][1] if kind in _WORDS else kind

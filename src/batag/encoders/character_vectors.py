@@ -1,6 +1,7 @@
 """Vectors of words, known or new, that a small network reads from their characters, taught what kinds there are.
 
-Shapes: N words, T characters of all words in a row, U distinct ones, K numbers a character, H numbers inside, D numbers a word.
+Shapes: N words, T characters of all words in a row, U distinct ones, K numbers a character, H numbers inside, D numbers a word,
+E kinds of words.
 """
 
 from __future__ import annotations
@@ -14,42 +15,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.encoders.batches import Floats
-from batag.encoders.frozen import FrozenWords
+from batag.encoders.frozen import FrozenWords, Kinds
 
 FILES = ("characters.json", "characters.safetensors")
 _LONGEST = 32
 _AT_ONCE = 512
 _FEW = 64
+_DIGITS = 4
+_PLACES = ("looks", "or")
 Arrays = Mapping[str, NDArray[Any]]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 class CharacterVectors(FrozenWords):
-    """A word is read alone, in lower case: two convolutions over three characters, then the mean and the
-    greatest of what they say, turned.
+    """A word is read alone, in lower case: two convolutions over three characters, then the mean and the greatest of what they
+    say, turned. Its kinds are the two labels that a linear map gives most.
 
-    In float64, so that a word's numbers are the same whatever other words are read with it.
+    In float64 and rounded, so that a word's numbers are the same whatever other words are read with it.
     """
 
     kind = "characters"
 
-    def __init__(self, characters: str, arrays: Arrays) -> None:
+    def __init__(self, characters: str, names: Sequence[str], arrays: Arrays) -> None:
         """`rows` says which row of `characters` [C,K] is whose (several may share one; the last is for all others); the layers
-        are `first` [H,3K], `second` [H,3H] and `last` [D,2H], each with its `..._bias`."""
+        are `first` [H,3K], `second` [H,3H], `last` [D,2H] and, one row a name, `kinds` [E,D], each with its `..._bias`."""
         super().__init__()
-        self.characters, self._arrays = characters, dict(arrays)
+        self.characters, self.names, self._arrays = characters, tuple(names), dict(arrays)
         self._row_of = dict(zip(characters, arrays["rows"].tolist(), strict=True))
         given = {name: value.astype(np.float64) for name, value in arrays.items()}
         self._characters_CK, self._last_D2H, self._last_bias = given["characters"], given["last"], given["last_bias"]
         self._first, self._second = (_Convolution(given[name], given[f"{name}_bias"]) for name in ("first", "second"))
+        self._kinds_ED, self._kinds_bias = given["kinds"], given["kinds_bias"]
         self.width = len(self._last_bias)
 
-    def numbers(self, words: Sequence[str]) -> Floats:
+    def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Kinds]]:
         find = self._row_of.get
         rows = [[find(each, -1) for each in word[:_LONGEST].lower()] or [-1] for word in words]
         parts = [self._read(rows[first : first + _AT_ONCE]) for first in range(0, len(rows), _AT_ONCE)]
-        return np.concatenate([np.zeros((0, self.width), dtype=np.float32), *parts], dtype=np.float32)
+        found: Doubles = np.concatenate([np.zeros((0, self.width)), *parts])
+        # What is left to chance in the order of sums is far below this.
+        found = np.round(found, _DIGITS)
+        most = np.argsort(-(found @ self._kinds_ED.T + self._kinds_bias), axis=1, kind="stable")[:, : len(_PLACES)]
+        kinds = [
+            tuple(f"{place}={self.names[kind]}" for place, kind in zip(_PLACES, own, strict=False)) for own in most.tolist()
+        ]
+        return found.astype(np.float32), kinds
 
     def _read(self, words: Sequence[Sequence[int]]) -> Doubles:
         lengths_N = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
@@ -70,32 +81,38 @@ class CharacterVectors(FrozenWords):
     def files(self) -> dict[str, bytes]:
         from safetensors.numpy import save
 
-        return {FILES[0]: json.dumps(self.characters, ensure_ascii=False).encode(), FILES[1]: save(self._arrays)}
+        said = {"characters": self.characters, "kinds": self.names}
+        return {FILES[0]: json.dumps(said, ensure_ascii=False).encode(errors="surrogatepass"), FILES[1]: save(self._arrays)}
 
     @classmethod
-    def of_files(cls, characters: bytes, arrays: bytes) -> CharacterVectors:
+    def of_files(cls, said: bytes, arrays: bytes) -> CharacterVectors:
         """From what `files` gave, which may have been tampered with (ValueError)."""
         from safetensors.numpy import load
 
-        known, found = json.loads(characters), load(arrays)
-        if not isinstance(known, str):
-            raise ValueError(f"`{FILES[0]}` is not a text")
+        facts, found = json.loads(said), load(arrays)
+        known, names = (facts.get(key) if isinstance(facts, dict) else None for key in ("characters", "kinds"))
+        if not isinstance(known, str) or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"`{FILES[0]}` is not a text of characters and a list of kinds")
         (count, given), (inside,), (width,) = (found[name].shape for name in ("characters", "first_bias", "last_bias"))
         wanted = {
             "rows": (len(known),),
+            "characters": (count, given),
             "first": (inside, 3 * given),
+            "first_bias": (inside,),
             "second": (inside, 3 * inside),
             "second_bias": (inside,),
             "last": (width, 2 * inside),
+            "last_bias": (width,),
+            "kinds": (len(names), width),
+            "kinds_bias": (len(names),),
         }
         for name, shape in wanted.items():
-            if found[name].shape != shape:
-                raise ValueError(f"{name} is not {'x'.join(map(str, shape))}")
-        if not all(np.isfinite(value).all() for value in found.values()):
-            raise ValueError("it has numbers that are not finite")
-        if not ((found["rows"] >= 0) & (found["rows"] < count)).all():
+            kind = np.uint16 if name == "rows" else np.float16
+            if found[name].shape != shape or found[name].dtype != kind or not np.isfinite(found[name]).all():
+                raise ValueError(f"{name} is not {'x'.join(map(str, shape))} finite {np.dtype(kind)} numbers")
+        if not count or not (found["rows"] < count).all():
             raise ValueError("it has characters without a row")
-        return cls(known, found)
+        return cls(known, names, found)
 
 
 class _Convolution:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 KINDS = ("vectors", "backbone")
-_REMEMBERED = 100_000
+Kinds = tuple[str, ...]
+_REMEMBERED = 50_000
+_TINY = np.float32(1e-12)
 
 
 class Frozen(Protocol):
@@ -34,7 +36,7 @@ class Frozen(Protocol):
 
 
 class FrozenWords(ABC):
-    """A frozen input that knows words one by one: a word's numbers do not depend on what stands around it."""
+    """A frozen input that knows words one by one: what it says of a word does not depend on what stands around it."""
 
     kind: str
     width: int
@@ -43,8 +45,12 @@ class FrozenWords(ABC):
         self._known: dict[str, Floats] = {}
 
     @abstractmethod
+    def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Kinds]]:
+        """The vectors of words [N,K], and what kinds of words they look like, if anything is known of kinds."""
+
     def numbers(self, words: Sequence[str]) -> Floats:
-        """The vectors of words [N,K]."""
+        """The vectors alone."""
+        return self.look_up(words)[0]
 
     @abstractmethod
     def files(self) -> dict[str, bytes]:
@@ -66,15 +72,23 @@ class FrozenWords(ABC):
 
 
 class JoinedWords(FrozenWords):
-    """What several know of words, side by side."""
+    """What several know of words, side by side, each with mean 0 and deviation 1, so that none is louder than another."""
 
     def __init__(self, parts: Sequence[FrozenWords]) -> None:
         super().__init__()
         self.parts = tuple(parts)
         self.kind, self.width = "+".join(part.kind for part in parts), sum(part.width for part in parts)
 
-    def numbers(self, words: Sequence[str]) -> Floats:
-        return np.concatenate([part.numbers(words) for part in self.parts], axis=1)
+    def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Kinds]]:
+        vectors, kinds = zip(*(part.look_up(words) for part in self.parts), strict=True)
+        return np.concatenate(list(map(_standard, vectors)), axis=1), [sum(own, ()) for own in zip(*kinds, strict=True)]
 
     def files(self) -> dict[str, bytes]:
         return {name: data for part in self.parts for name, data in part.files().items()}
+
+
+def _standard(x_NK: Floats) -> Floats:
+    """Each row with mean 0 and deviation 1; a row of zeros stays one."""
+    apart = x_NK - x_NK.mean(1, keepdims=True)
+    found: Floats = apart / np.sqrt(np.square(apart).mean(1, keepdims=True) + _TINY)
+    return found

@@ -41,7 +41,7 @@ class WordInput(nn.Module):
         return self.dropout(self.scale * self.words(self.seen(batch)) + self.learnt_elsewhere(batch))
 
     def learnt_elsewhere(self, batch: InputBatch) -> Tensor | float:
-        """What word vectors or a backbone say; nothing of a word that is hidden."""
+        """What others learnt of words, or a backbone, says; nothing of a word that is hidden."""
         if self.frozen is None or batch.frozen is None:
             return 0.0
         x_BLD: Tensor = self.frozen(batch.frozen)

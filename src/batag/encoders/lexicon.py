@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from threading import Lock
 from typing import Any
 
@@ -12,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from batag.encoders.frozen import Frozen
+from batag.encoders.frozen import Frozen, FrozenWords
 from batag.encoders.spelling import Key, Speller, whole_word
 from batag.encoders.vocabulary import PADDING, Vocabulary
 
@@ -64,7 +65,17 @@ class Lexicon:
 
     def __init__(self, vocabulary: Vocabulary, **spelling: Any) -> None:
         self.speller = Speller(vocabulary=vocabulary, **spelling)
-        self.frozen: Frozen | None = None
+        self._frozen: Frozen | None = None
+        self._forget()
+
+    @property
+    def frozen(self) -> Frozen | None:
+        """What others learnt of words, if it is used."""
+        return self._frozen
+
+    @frozen.setter
+    def frozen(self, value: Frozen | None) -> None:
+        self._frozen = value
         self._forget()
 
     def _forget(self) -> None:
@@ -87,8 +98,9 @@ class Lexicon:
             self._forget()
         spoken = list(map(self.speller.keys, pages))
         rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
+        self._add([key for key in dict.fromkeys(chain.from_iterable(spoken)) if key not in self._rows])
         for place, keys in enumerate(spoken):
-            rows[place, : len(keys)] = [self._rows[key] if key in self._rows else self._add(key) for key in keys]
+            rows[place, : len(keys)] = [self._rows[key] for key in keys]
         mask = torch.from_numpy(rows > 0)
         distinct, inverse = _distinct(rows)
         spelt = [self._spelt[row] for row in distinct]
@@ -111,11 +123,13 @@ class Lexicon:
             batch = replace(batch, near=told, near_offsets=told_offsets)
         return batch
 
-    def _add(self, key: Key) -> int:
-        word, grams, shape, parts, near = self.speller.spell(key)
-        self._spelt.append(_Known(word, _numbers(grams), shape, _numbers(parts), list(map(_numbers, near))))
-        self._rows[key] = len(self._spelt) - 1
-        return self._rows[key]
+    def _add(self, keys: Sequence[Key]) -> None:
+        frozen = self.frozen if keys and isinstance(self.frozen, FrozenWords) else None
+        told = [()] * len(keys) if frozen is None else frozen.look_up(list(map(whole_word, keys)))[1]
+        for key, kinds in zip(keys, told, strict=True):
+            word, grams, shape, parts, near = self.speller.spell(key, kinds)
+            self._rows[key] = len(self._spelt)
+            self._spelt.append(_Known(word, _numbers(grams), shape, _numbers(parts), list(map(_numbers, near))))
 
 
 def _numbers(values: list[int]) -> Ints:

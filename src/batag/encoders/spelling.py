@@ -69,10 +69,10 @@ class Speller:
             keys += ((token, *around) for token, around in zip(tokens, words_around(tokens), strict=True)) if joined else tokens
         return keys
 
-    def spell(self, key: Key) -> Spelt:
-        """What is known of one word."""
+    def spell(self, key: Key, kinds: Sequence[str] = ()) -> Spelt:
+        """What is known of one word; `kinds` are what others take it for."""
         word, around, place = (key, key, "") if isinstance(key, str) else key
-        spoken = parts_of_speech(around) if self.parts or self.side else ()
+        spoken = (*parts_of_speech(around), *kinds) if self.parts or self.side else ()
         parts = [f"{part}{place}" for part in (*spoken, *place)] if self.parts else []
         return Spelt(
             self.vocabulary.number(self.fold(word) if self.buckets else word),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.encoders.batches import Floats
-from batag.encoders.frozen import FrozenWords
+from batag.encoders.frozen import FrozenWords, Kinds
 from batag.errors import InputError
 from batag.segmentation.speech import normal_form
 
@@ -39,11 +39,10 @@ class WordVectors(FrozenWords):
         numbers: Iterable[int] = range(1, len(self.words) + 1) if rows is None else rows.tolist()
         self._row_of = dict(zip(self.words, numbers, strict=True))
 
-    def numbers(self, words: Sequence[str]) -> Floats:
-        """The vectors of words [N,K]."""
+    def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Kinds]]:
         found = self._row_of
         rows = [found.get(word) or found.get(word.lower()) or found.get(normal_form(word), 0) for word in words]
-        return self._table[rows]
+        return self._table[rows], [()] * len(rows)
 
     def files(self) -> dict[str, bytes]:
         from safetensors.numpy import save

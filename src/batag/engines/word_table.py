@@ -111,7 +111,8 @@ class WordTable:
         return rows
 
     def _add(self, keys: Sequence[Key], *, first: int) -> None:
-        words = [self.speller.spell(key) for key in keys]
+        learnt, kinds = (None, [()] * len(keys)) if self._learnt is None else self._learnt.look_up(list(map(whole_word, keys)))
+        words = [self.speller.spell(key, own) for key, own in zip(keys, kinds, strict=True)]
         end = first + len(words)
         if end > len(self._vectors):
             size = max(end, 2 * len(self._vectors))
@@ -126,16 +127,15 @@ class WordTable:
                 spelt += _sums(self._parts, [word.parts for word in words])
             summed = summed + spelt
         self._vectors[first:end] = self._scale * summed
-        if self._learnt is not None:
-            self._vectors[first:end] += self._from_elsewhere(list(map(whole_word, keys)))
+        if learnt is not None:
+            self._vectors[first:end] += self._turned(learnt)
         if places := len(self._edge):
             told = _sums(self._facts, [facts for word in words for facts in word.near])
             self._near[first:end] = told.reshape(len(words), places, -1)
 
-    def _from_elsewhere(self, words: Sequence[str]) -> Floats:
+    def _turned(self, learnt: Floats) -> Floats:
         """What others learnt of words, in this width."""
-        assert self._learnt is not None
-        x = self._learnt.numbers(words).astype(float)
+        x = learnt.astype(float)
         x -= x.mean(1, keepdims=True)
         x /= np.sqrt((x * x).mean(1, keepdims=True) + _NORM_EPSILON)
         found: Floats = ((x * self._norm + self._shift) @ self._turn.T + self._move).astype(np.float32)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from batag.bundles.bundle import Bundle, read_bundle
+from batag.encoders.shipped import SHIPPED
 from batag.encoders.spelling import Speller
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import InputError
@@ -46,7 +47,7 @@ class DataFiles:
     """Files of training and dev pages and how to read them; without dev files a tenth of the training pages is held out.
 
     `replay` are old pages to mix in; `start` is the description of the bundle that training begins with, `frozen`
-    the files of word vectors or of a backbone.
+    the files of word vectors or of a backbone, `shipped` what there was in batag to know words by when the run began.
     """
 
     train: tuple[Path, ...]
@@ -56,12 +57,13 @@ class DataFiles:
     replay: tuple[OldPages, ...] = ()
     start: tuple[Path, ...] = ()
     frozen: tuple[Path, ...] = ()
+    shipped: tuple[str, ...] = SHIPPED
 
     def facts(self) -> dict[str, Any]:
         """As it stands in the run's `data.json`."""
         files: dict[str, Any] = {part: [_file(path) for path in getattr(self, part)] for part in _PARTS}
         files["replay"] = [_file(old.path) | {"reading": dict(old.reading)} for old in self.replay]
-        return files | {"reading": dict(self.reading or {})}
+        return files | {"reading": dict(self.reading or {}), "shipped": list(self.shipped)}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> DataFiles:
@@ -69,7 +71,7 @@ class DataFiles:
         todo = "Put the old file back, or train anew with the new one"
         paths = {part: tuple(_unchanged(said, todo=todo) for said in facts.get(part, ())) for part in _PARTS}
         replay = tuple(OldPages(_unchanged(said, todo=todo), said["reading"]) for said in facts.get("replay", ()))
-        return cls(**paths, replay=replay, reading=facts["reading"])
+        return cls(**paths, replay=replay, reading=facts["reading"], shipped=tuple(facts.get("shipped", ("ja",))))
 
     def replaying(self, old: Sequence[Path] | None, start: Path) -> DataFiles:
         """With old pages to mix in: these, or else those that the run which made the bundle was trained on."""

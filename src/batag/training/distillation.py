@@ -86,7 +86,7 @@ class Distillation:
         self.bundle, self.recipe = teacher, recipe
         self.device = choose_device(device)
         self.teacher = teacher.model().to(self.device)
-        # Word vectors cost a student nothing; a backbone would cost all that it is to save.
+        # What is known of words is looked up once a word; a backbone would cost all that a student is to save.
         self.vectors = teacher.frozen if isinstance(teacher.frozen, FrozenWords) else None
         self.texts: list[list[str]] = []
         self.held_out: list[Example] = []

@@ -21,11 +21,11 @@ def frozen_files(recipe: Recipe) -> tuple[Path, ...]:
 
 
 def choose_frozen(recipe: Recipe, files: DataFiles, data: Data) -> Frozen | None:
-    """Word vectors, a backbone or nothing; what the recipe names comes from the very files that were looked at."""
+    """What others learnt, or nothing; what the recipe names comes from the very files that were looked at."""
     chosen = recipe.input
     if chosen.frozen is not None:
         return read_vectors(*files.frozen) if chosen.frozen[0] == "vectors" else Backbone(files.frozen[0].parent)
     if data.start is not None and data.start.frozen is not None:
         return data.start.frozen
     shipped = chosen.vectors == AUTO and chosen.kind == "rich"
-    return words_for(data.facts["train"]["languages"]) if shipped else None
+    return words_for(data.facts["train"]["languages"], names=files.shipped) if shipped else None

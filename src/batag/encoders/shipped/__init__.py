@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from importlib import resources
 
 import numpy as np
@@ -11,14 +11,20 @@ from batag.encoders.character_vectors import CharacterVectors
 from batag.encoders.frozen import FrozenWords, JoinedWords
 from batag.encoders.word_vectors import WordVectors
 
+SHIPPED = ("ja", "zh")
 _ENOUGH = 0.1
 """This share of the pages has to be in a language for what is known of its words to be worth its place."""
 
 
-def words_for(pages: Mapping[str, int]) -> FrozenWords | None:
-    """What is known of words of pages of which so many are in each language, if there is something."""
+def words_for(pages: Mapping[str, int], *, names: Collection[str] = SHIPPED) -> FrozenWords | None:
+    """What is known of words of pages of which so many are in each language, if there is something; `names` may be fewer."""
     enough = max(1.0, _ENOUGH * sum(pages.values()))
-    found = [make() for languages, make in _SHIPPED if sum(pages.get(each, 0) for each in languages) >= enough]
+    made = {"ja": (("ja",), japanese_vectors), "zh": (("zh-Hant", "zh-Hans"), chinese_characters)}
+    found = [
+        make()
+        for name, (languages, make) in made.items()
+        if name in names and sum(pages.get(each, 0) for each in languages) >= enough
+    ]
     return JoinedWords(found) if len(found) > 1 else found[0] if found else None
 
 
@@ -31,7 +37,9 @@ def japanese_vectors() -> WordVectors:
 
 def chinese_characters() -> CharacterVectors:
     """A network that reads Chinese words, Traditional or Simplified, and Latin ones among them."""
-    return CharacterVectors(*_read("zh"))
+    text, found = _read("zh")
+    characters, *names = text.split("\n")
+    return CharacterVectors(characters, names, found)
 
 
 def _read(name: str) -> tuple[str, dict[str, np.ndarray]]:
@@ -41,9 +49,3 @@ def _read(name: str) -> tuple[str, dict[str, np.ndarray]]:
     folder = resources.files(__name__)
     text = zstandard.decompress(folder.joinpath(f"{name}.txt.zst").read_bytes()).decode()
     return text, load(folder.joinpath(f"{name}.safetensors").read_bytes())
-
-
-_SHIPPED: tuple[tuple[tuple[str, ...], Callable[[], FrozenWords]], ...] = (
-    (("ja",), japanese_vectors),
-    (("zh-Hant", "zh-Hans"), chinese_characters),
-)
