@@ -48,7 +48,9 @@ class Lac:
         nodes = model.graph.node
         arrays = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
         self.names = {name: int(row) for row, name in _pairs(source / "word.dic")}
-        self.kinds = [name for _, name in sorted((int(number), name) for number, name in _pairs(source / "tag.dic"))]
+        # Some labels have two names.
+        names = {int(number): name for number, name in sorted(_pairs(source / "tag.dic"), reverse=True)}
+        self.kinds = [names[number] for number in range(len(names))]
         folded = {written: read for written, read in _pairs(source / "q2b.dic") if len(read) == 1 and read in self.names}
         # Its vocabulary has words, too, which nobody trained: it reads characters.
         self.rows = {name: row for name, row in self.names.items() if len(name) == 1}
