@@ -16,7 +16,6 @@ from batag.encoders.batches import Floats
 if TYPE_CHECKING:
     from torch import Tensor
 
-KINDS = ("vectors", "backbone")
 Kinds = tuple[str, ...]
 _REMEMBERED = 50_000
 _TINY = np.float32(1e-12)

@@ -17,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from batag.encoders import ENCODERS, build_encoder
 from batag.encoders.classifier import own_options
-from batag.encoders.frozen import KINDS
 from batag.errors import InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
@@ -31,6 +30,7 @@ Size = Annotated[int, Field(ge=1, le=65_536)]
 Selection = Literal["macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none"]
 _EPOCHS, _STEPS, _MOST_EPOCHS = 8, 1_000, 60
 AUTO = "auto"
+_FROZEN = ("vectors", "backbone")
 _LINE = re.compile(r"(\w+) = (.*?)(  #.*)?$")
 
 
@@ -71,7 +71,7 @@ class InputTable(_Table):
     @property
     def frozen(self) -> tuple[str, str] | None:
         """Which kind of frozen input is named, and where from."""
-        return next(((kind, source) for kind in KINDS if (source := getattr(self, kind)) and source != AUTO), None)
+        return next(((kind, source) for kind in _FROZEN if (source := getattr(self, kind)) and source != AUTO), None)
 
 
 class EncoderTable(_Table):
