@@ -289,11 +289,15 @@ def latency(options: argparse.Namespace) -> Facts:
         import spacy
 
         things["spaCy"] = spacy.load(options.work / "spacy")
+    asked = dict.fromkeys(things, texts)
+    if options.other is not None:
+        tagger, name = batag.load(options.bundle), "batag, as it is loaded, pages that nobody learnt from"
+        things[name], asked[name] = lambda text: tagger.tag({"title": text}), titles(options.other)
     taken: dict[str, list[float]] = {name: [] for name in things}
     # In turns of a hundred: a service has one model in the processor's caches, not nine.
     for start in range(0, len(texts), 100):
         for name, run in things.items():
-            for number, text in enumerate(texts[start : start + 100], start):
+            for number, text in enumerate(asked[name][start : start + 100], start):
                 began = time.perf_counter()
                 run(text)
                 if number >= 200:
@@ -482,6 +486,7 @@ def main() -> None:
     parser.add_argument("--scaling-pages", type=int, default=600_000)
     parser.add_argument("--most-pages", type=int, default=1_000_000)
     parser.add_argument("--work", type=Path, default=Path("speed-work"), help="models of the peers, pages")
+    parser.add_argument("--other", type=Path, help="words of pages that are not among TRAIN's, for the latency of new words")
     parser.add_argument("--out", type=Path, help="a folder for speed.json, speed.md and speed.png")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)

@@ -170,3 +170,15 @@ def test_an_engine_is_tried_once_and_then_known_to_work(tmp_path: Path, monkeypa
 def test_an_engine_that_is_not_there_is_said_before_anything_is_loaded(name: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         choice.choose_engine(tiny_run(), wanted=name)
+
+
+def test_an_exported_bundle_keeps_what_is_known_of_its_words() -> None:
+    bundle = read_bundle(tiny_exported())
+    assert bundle.description.format == 5
+    assert bundle.known is not None
+    assert len(bundle.known["vectors"]) == len(bundle.vocabulary.words)
+    words = [list(bundle.vocabulary.words[:9]), ["new", "words", bundle.vocabulary.words[0]]]
+    before = replace(bundle, description=bundle.description.model_copy(update={"files": {}}))
+    assert before.known is None
+    for one, other in zip(*(TorchEngine(each).probabilities(words) for each in (bundle, before)), strict=True):
+        np.testing.assert_array_equal(one, other)

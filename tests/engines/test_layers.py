@@ -17,6 +17,7 @@ import batag.engines.word_table as word_table
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders import build_encoder
 from batag.encoders.chain import Chain
+from batag.encoders.vocabulary import Vocabulary
 from batag.engines.answer import Answer, _Links
 from batag.engines.int8 import Int8Linear
 from batag.engines.lean_bat import LeanBat, lean
@@ -155,3 +156,38 @@ def test_int8_does_not_overflow_on_any_processor() -> None:
     linear.weight.copy_(torch.tensor([[1.0], [-1.0]]).expand(2, 64))
     x = torch.full((3, 64), 2.0)
     torch.testing.assert_close(Int8Linear(linear, 0.0, 2.0)(x), linear(x), atol=0.01, rtol=0)
+
+
+def test_words_that_a_bundle_knows_have_the_same_rows_and_are_not_spelt_again(
+    learnt: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = table_of(learnt).known()
+    assert len(known["vectors"]) == len(learnt.vocabulary.words)
+    table = WordTable(learnt.description, learnt.vocabulary, learnt.arrays, known=known)
+    words = [*learnt.vocabulary.words[:50], "zzzqqq"]
+    expected = table_of(learnt).look_up([words])
+    for one, other in zip(table.look_up([words]), expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    monkeypatch.setattr(table.speller, "spell", lambda key, kinds: 1 / 0)
+    np.testing.assert_array_equal(table.look_up([words])[0], expected[0])
+    table._forget()
+    np.testing.assert_array_equal(table.look_up([words[:-1]])[0], expected[0][:, :-1])
+    with pytest.raises(ZeroDivisionError):
+        table.look_up([words])
+
+
+@pytest.mark.parametrize("name", ["vectors", "near"])
+@pytest.mark.parametrize("change", [lambda x: x[:-1], lambda x: x[..., :-1], lambda x: np.concatenate((x, x))])
+def test_known_words_of_another_bundle_are_one_clear_error(learnt: Bundle, name: str, change: Any) -> None:
+    known = table_of(learnt).known()
+    known[name] = change(known[name])
+    with pytest.raises(InputError, match=r"known\.safetensors: does not fit"):
+        WordTable(learnt.description, learnt.vocabulary, learnt.arrays, known=known)
+    with pytest.raises(InputError, match=r"known\.safetensors: does not fit"):
+        WordTable(learnt.description, learnt.vocabulary, learnt.arrays, known={name: known[name]})
+
+
+def test_of_single_characters_nothing_is_kept(learnt: Bundle) -> None:
+    table = table_of(learnt)
+    table.speller.vocabulary, table.speller.parts = Vocabulary("北京跑鞋新款"), 10
+    assert table.known() == {}

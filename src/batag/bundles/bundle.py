@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MODEL: FileName = "model.safetensors"
 VOCABULARY: FileName = "vocabulary.json"
 DICTIONARY: FileName = "dictionary.txt"
+KNOWN = "known.safetensors"
 _REQUIRED = (MODEL, VOCABULARY)
 _LONGEST_WORDS, _ROOM_FOR_NAMES = 1 << 30, 16 << 20
 _LONGEST_DESCRIPTION = 64 << 20
@@ -69,6 +70,15 @@ class Bundle:
     def frozen(self) -> Frozen | None:
         """What others learnt of words, or its backbone."""
         return load_frozen(self.folder, self.description)
+
+    @cached_property
+    def known(self) -> Mapping[str, Floats] | None:
+        """What engines need not look up again of the words that were learnt from, if the bundle keeps it."""
+        if KNOWN not in self.description.files:
+            return None
+        found = map_arrays(self.folder / KNOWN)
+        check_finite(found, self.folder / KNOWN)
+        return found
 
     def model(self) -> TokenClassifier:
         """The classifier with its weights, ready to predict."""

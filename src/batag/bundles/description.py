@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 FORMAT = 5
 """The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet; 3 knows
 parts of speech, or decides labels of neighbours together; 4 has a second reader; 5 reads words by their
-characters."""
+characters, or keeps what is known of its own."""
 
 DESCRIPTION = "bundle.json"
 AGAIN = "Copy the bundle again, or train it again"
@@ -26,6 +26,7 @@ _Own = Literal[
     "vectors.safetensors",
     "characters.json",
     "characters.safetensors",
+    "known.safetensors",
     "model.onnx",
     "model.int8.onnx",
 ]

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from batag.bundles.bundle import KNOWN
 from batag.bundles.description import DESCRIPTION, EngineOf
 from batag.pages.file import open_output
 
+_WITH_KNOWN = 5
 
-def add_engine(folder: Path, name: str, facts: EngineOf, *, graph: Mapping[str, bytes], torch: EngineOf) -> None:
+
+def add_engine(folder: Path, name: str, facts: EngineOf, *, files: Mapping[str, bytes], torch: EngineOf) -> None:
     """Add an engine with its files, and the rate that torch had beside it.
 
     The old file is taken off the list before it is replaced: whenever this ends, the bundle is whole.
@@ -20,13 +23,15 @@ def add_engine(folder: Path, name: str, facts: EngineOf, *, graph: Mapping[str, 
     path = folder / DESCRIPTION
     said: dict[str, Any] = json.loads(path.read_bytes())
     engines: dict[str, Any] = said.setdefault("engines", {})
-    if any(file in said["files"] for file in graph):
+    if any(file in said["files"] for file in files):
         engines.pop(name, None)
-        said["files"] = {file: each for file, each in said["files"].items() if file not in graph}
+        said["files"] = {file: each for file, each in said["files"].items() if file not in files}
         _write(path, json.dumps(said, ensure_ascii=False, indent=2).encode())
-    for file, data in graph.items():
+    for file, data in files.items():
         _write(folder / file, data)
         said["files"][file] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    if KNOWN in said["files"]:
+        said["format"] = max(said["format"], _WITH_KNOWN)
     engines |= {"torch": torch.model_dump(exclude_defaults=True), name: facts.model_dump()}
     _write(path, json.dumps(said, ensure_ascii=False, indent=2).encode())
 

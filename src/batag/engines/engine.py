@@ -35,7 +35,7 @@ class LayerEngine(ABC):
 
     def __init__(self, bundle: Bundle) -> None:
         vectors = bundle.frozen if isinstance(bundle.frozen, FrozenWords) else None
-        self.table = WordTable(bundle.description, bundle.vocabulary, bundle.arrays, vectors)
+        self.table = WordTable(bundle.description, bundle.vocabulary, bundle.arrays, vectors, bundle.known)
         self.answer = Answer(bundle.description, bundle.arrays)
 
     def probabilities(self, sequences: Sequence[Sequence[str]]) -> list[Floats]:

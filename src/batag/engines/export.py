@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.numpy import save
 from torch import Tensor, nn
 
-from batag.bundles.bundle import Bundle
+from batag.bundles.bundle import KNOWN, Bundle
 from batag.bundles.description import EngineOf
 from batag.bundles.exported import add_engine
 from batag.encoders.batches import BATCH_TOKENS, by_length
@@ -78,7 +79,10 @@ def export(bundle: Bundle, *, kind: str, int8: bool, examples: Sequence[Example]
     if not refused:
         facts = EngineOf(tokens_a_second=rates[name], largest_difference=parity.largest, checked=parity.facts(), ranges=ranges)
         plain = EngineOf(tokens_a_second=rates["torch"])
-        add_engine(bundle.folder, name, facts, graph={GRAPHS[name]: graph} if graph else {}, torch=plain)
+        files = {GRAPHS[name]: graph} if graph else {}
+        if KNOWN not in bundle.description.files and (known := reference.table.known()):
+            files[KNOWN] = save(known)
+        add_engine(bundle.folder, name, facts, files=files, torch=plain)
     return found
 
 

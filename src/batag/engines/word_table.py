@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from batag.bundles.bundle import KNOWN
 from batag.bundles.description import AGAIN, Description
 from batag.encoders.batches import Floats
 from batag.encoders.frozen import FrozenWords
@@ -24,6 +25,7 @@ from batag.errors import InputError
 _REMEMBERED = 100_000
 _SPELLING = ("shortest", "longest", "buckets", "shapes", "parts")
 _FIRST_ROWS = 1_024
+_LISTED = 20_000
 _NORM_EPSILON = 1e-5
 Ints = NDArray[np.int64]
 
@@ -40,6 +42,7 @@ class WordTable:
         vocabulary: Vocabulary,
         arrays: Mapping[str, Floats],
         vectors: FrozenWords | None = None,
+        known: Mapping[str, Floats] | None = None,
     ) -> None:
         said, head = description.input, description.head
         labels = len(description.labels)
@@ -71,14 +74,33 @@ class WordTable:
             )
         self._facts = table("neighbours.facts", head.rows, labels) if places else np.zeros((1, labels), dtype=np.float32)
         self._edge = table("neighbours.edge", places, labels) if places else np.zeros((0, labels), dtype=np.float32)
+        self._known = known
+        words = vocabulary.words[: len(known.get("vectors", ()))] if known is not None else ()
+        self._listed: dict[Key, int] = {word: row for row, word in enumerate(words, 1)}
+        if known is not None:
+            wanted = {"vectors": (len(words), width), "near": (len(words), *self._edge.shape)}
+            if not words or {name: value.shape for name, value in known.items()} != wanted:
+                raise InputError("does not fit bundle.json: it is not of these words", where=KNOWN, todo=AGAIN)
         self._lock = Lock()
         self._forget()
 
     def _forget(self) -> None:
-        self._rows: dict[Key, int] = {}
-        self._vectors: Floats = np.zeros((_FIRST_ROWS, self._words.shape[1]), dtype=np.float32)
-        self._near: Floats = np.zeros((_FIRST_ROWS, *self._edge.shape), dtype=np.float32)
+        self._rows = dict(self._listed)
+        end = 1 + len(self._rows)
+        self._vectors: Floats = np.zeros((end + _FIRST_ROWS, self._words.shape[1]), dtype=np.float32)
+        self._near: Floats = np.zeros((end + _FIRST_ROWS, *self._edge.shape), dtype=np.float32)
         self._near[0] = self._edge
+        if self._known is not None:
+            self._vectors[1:end], self._near[1:end] = self._known["vectors"], self._known["near"]
+
+    def known(self) -> dict[str, Floats]:
+        """What is known of the most frequent words that were learnt from, to be kept; nothing where tokens are characters."""
+        words = self.speller.vocabulary.words[:_LISTED]
+        if not words or self.speller.keys(words) is not words:
+            return {}
+        with self._lock:
+            (rows,) = self._numbers([words])
+            return {"vectors": self._vectors[rows], "near": self._near[rows]}
 
     def look_up(self, pages: Sequence[Sequence[str]]) -> tuple[Floats, NDArray[np.bool_], Floats]:
         """Vectors [B,L,D], which tokens are real [B,L], and the second reader's scores [B,L,C] (0 without one)."""
