@@ -294,6 +294,7 @@ def main() -> None:
     parser.add_argument("corpora", nargs="*", help=f"of {', '.join(CORPORA)}; none: all")
     parser.add_argument("--systems", default="batag,bat-paper,crf,spacy,bilstm-crf", help=f"of {', '.join(SYSTEMS)}")
     parser.add_argument("--seeds", type=int, default=3, help="a system without chance has one")
+    parser.add_argument("--first", type=int, default=0, help="the first seed to run: those before it are left to --keep")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", type=Path, default=Path("accuracy-runs"))
     parser.add_argument("--out", type=Path, help="a folder for a Markdown and a JSON file of each corpus")
@@ -306,7 +307,7 @@ def main() -> None:
     options.runs.mkdir(parents=True, exist_ok=True)
     work = [
         Job(system, name, seed, options.data, options.runs)
-        for seed in range(options.seeds)
+        for seed in range(options.first, options.seeds)
         for name in names
         for system in systems
         if seed == 0 or system not in WITHOUT_CHANCE

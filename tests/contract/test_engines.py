@@ -55,10 +55,12 @@ def sequences() -> list[list[str]]:
 
 
 def same(one: Any, other: Any, *, engine: Engine | None = None) -> None:
-    """The same to the last digits; of an int8 engine to a step of its rounding, which such a digit may turn."""
+    """The same to the last digits; of an int8 engine to a step of its rounding, which such a digit may turn; where it stands
+    beside one in float32, to what rounding costs so small a model."""
     assert one.shape == other.shape
     rounds = engine is not None and engine.name.endswith("int8")
-    np.testing.assert_allclose(one, other, rtol=0, atol=0.03 if rounds else 1e-5)
+    atol = (0.1 if isinstance(engine, Pair) else 0.03) if rounds else 1e-5
+    np.testing.assert_allclose(one, other, rtol=0, atol=atol)
 
 
 def test_an_engine_says_its_name(engine: Engine) -> None:

@@ -19,7 +19,6 @@ from batag.encoders import build_encoder
 from batag.encoders.chain import Chain
 from batag.encoders.vocabulary import Vocabulary
 from batag.engines.answer import Answer, _Links
-from batag.engines.int8 import Int8Linear
 from batag.engines.lean_bat import LeanBat, lean
 from batag.engines.word_table import WordTable
 from batag.errors import InputError
@@ -140,23 +139,6 @@ def test_lean_layers_give_the_same_numbers(pages: int, length: int, seed: int, p
 def test_other_bats_stay_as_they_are(options: dict[str, str]) -> None:
     encoder = build_encoder("bat", width=8, depth=1, heads=2, inner=16, **options)
     assert lean(encoder) is encoder
-
-
-def test_int8_is_near_and_a_number_outside_the_range_counts_as_its_border() -> None:
-    torch.manual_seed(0)
-    linear = torch.nn.Linear(16, 4).requires_grad_(False)
-    x = torch.rand(50, 16) * 4 - 1
-    made = Int8Linear(linear, -1.0, 3.0)
-    torch.testing.assert_close(made(x), linear(x), atol=0.05, rtol=0)
-    torch.testing.assert_close(made(x * 100), made((x * 100).clamp(-1, 3)), atol=1e-5, rtol=0)
-
-
-def test_int8_does_not_overflow_on_any_processor() -> None:
-    """Largest weights and inputs side by side: their sum goes over 16 bits where weights have 8."""
-    linear = torch.nn.Linear(64, 2).requires_grad_(False)
-    linear.weight.copy_(torch.tensor([[1.0], [-1.0]]).expand(2, 64))
-    x = torch.full((3, 64), 2.0)
-    torch.testing.assert_close(Int8Linear(linear, 0.0, 2.0)(x), linear(x), atol=0.01, rtol=0)
 
 
 def test_words_that_a_bundle_knows_have_the_same_rows_and_are_not_spelt_again(

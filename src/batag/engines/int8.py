@@ -1,7 +1,5 @@
 """The products of an encoder in int8: weights by their rows, inputs by ranges that were seen on pages.
 
-Weights have 7 bits: processors without instructions of their own for this add two products in 16 bits, which 8 would overflow.
-
 The ranges are fixed, not taken from each batch, so that a page's answer does not depend on what else is asked with it.
 What is far below the rounding is left out: BAT's norms do not add their 1e-4 to the deviation, which torch has no one call for.
 """
@@ -15,11 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from batag.encoders.blocks import DeviationNorm
-from batag.engines.lean_bat import RectifiedLinear
+from batag.engines.int8_bat import BytesLayer, takes_bytes
+from batag.engines.lean_bat import LeanLayer, RectifiedLinear
+from batag.engines.rounding import Rounding, row_scales
 
 Ranges = Mapping[str, tuple[float, float]]
 HEAD = "head"
-_LARGEST = 64
 _TINY = 1e-8
 
 
@@ -46,12 +45,27 @@ def seen_ranges(layers: nn.Module, run: Callable[[], object]) -> dict[str, tuple
 
 def in_int8(layers: nn.Module, ranges: Ranges) -> None:
     """Put an int8 product in the place of every linear map that has a range; the last one stays as it is."""
+    many = _for_many(layers, ranges) if takes_bytes() else {}
+    scales = {f"{name}.inward": layer.inward_scales for name, layer in many.items()}
     for name, layer in _products(layers):
         if name in ranges:
-            layers.set_submodule(name, Int8Linear(layer, *ranges[name]))
+            layers.set_submodule(name, Int8Linear(layer, *ranges[name], scales=scales.get(name)))
     for name, norm in list(layers.named_modules()):
         if isinstance(norm, DeviationNorm):
             layers.set_submodule(name, _plain(norm))
+    for name, bytes_layer in many.items():
+        layers.set_submodule(name, bytes_layer)
+
+
+def _for_many(layers: nn.Module, ranges: Ranges) -> dict[str, BytesLayer]:
+    """Lean layers as bytes, by their names; only of those whose ranges are all known."""
+    found = {}
+    for name, layer in layers.named_modules():
+        if isinstance(layer, LeanLayer):
+            own = {each: ranges[f"{name}.{each}"] for each in BytesLayer.ROUNDED if f"{name}.{each}" in ranges}
+            if len(own) == len(BytesLayer.ROUNDED):
+                found[name] = BytesLayer(layer, own)
+    return found
 
 
 def _plain(norm: DeviationNorm) -> nn.LayerNorm:
@@ -66,25 +80,24 @@ def _products(layers: nn.Module) -> list[tuple[str, nn.Linear]]:
 
 class Int8Linear(nn.Module):
     """A linear map (and ReLU, if it has one) of float32 numbers by one product in int8; a number outside the range counts as
-    its border."""
+    its border. Scales other than those of the rows by themselves may be given."""
 
-    def __init__(self, linear: nn.Linear, least: float, most: float) -> None:
+    def __init__(self, linear: nn.Linear, least: float, most: float, *, scales: Tensor | None = None) -> None:
         super().__init__()
         weight = linear.weight.detach()
-        scales = (weight.abs().amax(1) / _LARGEST).clamp(min=1e-12).double()
+        scales = (row_scales(weight) if scales is None else scales).double()
         zeros = torch.zeros(len(scales), dtype=torch.long)
         with warnings.catch_warnings():
             # A later torch may not have them; ours is pinned, and a bundle without int8 runs all the same.
             warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*")
             rows = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
         self.packed = torch.ops.quantized.linear_prepack(rows, linear.bias)
-        self.scale = max(most - least, 1e-12) / 255
-        self.zero = round(-least / self.scale)
+        self.given = Rounding(least, most)
         plain, rectified = (
             getattr(torch.ops.quantized, f"linear_with_input_q_dq_qweight_dq{relu}_output_fp32") for relu in ("", "_relu")
         )
         self.product = (rectified if isinstance(linear, RectifiedLinear) else plain).default
 
     def forward(self, x: Tensor) -> Tensor:
-        found: Tensor = self.product(x, self.scale, self.zero, self.packed)
+        found: Tensor = self.product(x, self.given.scale, self.given.zero, self.packed)
         return found

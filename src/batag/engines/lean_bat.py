@@ -91,7 +91,7 @@ class LeanLayer(nn.Module):
             # Padding gives nothing to its neighbours; what it becomes itself nobody looks at.
             z_BLD.mul_(real_BL1)
         q, k, v, own, before, here, after = self.inward(z_BLD).split(self.width, dim=-1)
-        m_BLD = self.out(attend(q, *_in_blocks(k, v, added_BL), heads=self.heads, scale=self.scale))
+        m_BLD = self.out(attend(q, *in_blocks(k, v, added_BL), heads=self.heads, scale=self.scale))
         m_BLD += own.relu_()
         here[:, 1:] += before[:, :-1]
         here[:, :-1] += after[:, 1:]
@@ -103,7 +103,7 @@ class LeanLayer(nn.Module):
         return found
 
 
-def _in_blocks(k_BLD: Tensor, v_BLD: Tensor, added_BL: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
+def in_blocks(k_BLD: Tensor, v_BLD: Tensor, added_BL: Tensor | None) -> tuple[Tensor, Tensor, Tensor | None]:
     """Keys and values padded to whole blocks where torch's attention would be up to three times slower with the rest of one."""
     pages, length, _ = k_BLD.shape
     if pages < _FEW_PAGES or length % _KEYS < _FEW_LEFT:
