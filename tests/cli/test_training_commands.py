@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from tests.tiny import QUICK, catalogue, describe, make_bundle, redescribe, tiny_run, tiny_tagger, typed
 
 import batag as package
+from batag.cli.train import rare_classes
 from batag.errors import BatagError, InputError, UsageError
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
@@ -87,6 +89,65 @@ def test_training_says_what_comes_out_and_what_to_type_next(files: Path, tmp_pat
     assert "are held out" in done.stderr
     for word in ("token level", "tag level", "goods", "brand", "macro", f"batag tag {tmp_path / 'run' / 'bundle'}"):
         assert word in done.stdout
+
+
+def test_training_on_few_pages_says_what_is_not_to_be_trusted_and_how_many_more_it_takes(files: Path, tmp_path: Path) -> None:
+    done = typed("train", files / "train.jsonl", "--out", tmp_path / "run", *SETTINGS, "--set", "training.epochs=1")
+    (line,) = [each for each in done.stderr.splitlines() if each.startswith("brand is rare")]
+    assert "tags to learn from" in line
+    assert "labelled pages more would do" in line
+    assert "batag curve" in done.stderr
+    assert "too few tags to calibrate" in done.stdout.replace("\n", " ")
+
+
+def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
+    facts: dict[str, Any] = {
+        "train": {"pages": 100, "class_tags": {"goods": 500, "brand": 25}},
+        "dev": {"pages": 100, "class_tags": {"goods": 500, "brand": 20}},
+        "held_out": False,
+    }
+    (line, _) = rare_classes(facts)
+    assert line.startswith("brand is rare: 25 tags")
+    assert "about 100 labelled pages" in line
+    facts["dev"]["class_tags"]["brand"] = 2
+    assert "about 900 labelled pages" in rare_classes(facts)[0]
+    facts["held_out"] = True
+    assert "about 9,000 labelled pages" in rare_classes(facts)[0]
+    facts["train"]["class_tags"], facts["dev"]["class_tags"] = ({"goods": 50}, {"goods": 20})
+    assert rare_classes(facts) == []
+
+
+def test_weak_pages_alone_are_nothing_to_be_measured_by(files: Path, tmp_path: Path) -> None:
+    pages = [replace(page, extra={"weak": True}) for page in catalogue(12)]
+    write_pages(pages, tmp_path / "weak.jsonl")
+    message(typed("train", tmp_path / "weak.jsonl", "--out", tmp_path / "run", *SETTINGS), 1, "weak labels are nothing")
+
+
+def test_a_bundle_without_its_run_has_no_old_pages_and_training_from_it_says_so(files: Path, tmp_path: Path) -> None:
+    shutil.copytree(tiny_run() / "bundle", tmp_path / "bundle")
+    pages = [replace(page, tags=tuple(tag for tag in page.tags if tag.label != "brand")) for page in catalogue(12)]
+    write_pages(pages, tmp_path / "new.jsonl")
+    call = ("train", tmp_path / "new.jsonl", "--dev", files / "dev.jsonl", "--from", tmp_path / "bundle")
+    done = typed(*call, "--out", tmp_path / "run", "--set", "training.epochs=1")
+    assert done.returncode == 0, done.stderr
+    assert "no old page is mixed in" in done.stderr
+    assert "classes of the bundle without a tag to learn from: brand" in done.stderr
+    done = typed(*call, "--replay", files / "train.jsonl", "--out", tmp_path / "run2", "--set", "training.epochs=1")
+    assert "no old page" not in done.stderr
+    assert "without a tag" not in done.stderr
+
+
+def test_the_dial_of_a_finished_run_can_be_chosen_for_other_betas(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(tiny_run(), run)
+    done = typed("train", "--resume", run, "--set", "dial.rich=8")
+    assert done.returncode == 0, done.stderr
+    before, after = (describe(each / "bundle") for each in (tiny_run(), run))
+    assert [point["beta"] for point in after["operating_points"]["points"]] == [0.5, 1.0, 8.0]
+    assert after["operating_points"]["points"][:2] == before["operating_points"]["points"][:2]
+    weights = "model.safetensors"
+    assert after["files"][weights] == before["files"][weights]
+    message(typed("train", "--resume", run, "--set", "encoder.depth=3"), 2, "another run")
 
 
 def test_the_scores_of_a_bundle_are_those_that_evaluating_it_on_the_dev_pages_gives() -> None:

@@ -136,7 +136,7 @@ def test_richness_has_names_and_numbers(said: Any, value: float | None) -> None:
     assert parse_richness(said) == value
 
 
-@pytest.mark.parametrize("said", ["richer", "1.1", -0.1, "nan", ""])
+@pytest.mark.parametrize("said", ["richer", "1.1", -0.1, "nan", "", [1], {}])
 def test_another_richness_is_the_users_mistake(said: Any) -> None:
     with pytest.raises(UsageError, match="is not clean, balanced, rich or a number from 0 to 1"):
         parse_richness(said)

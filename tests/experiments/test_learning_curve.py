@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,9 @@ def test_the_command_trains_each_size_once_and_draws(tmp_path: Path) -> None:
     assert bundles == {path: path.stat().st_mtime_ns for path in bundles}
     other = typed(*command, "--set", "training.epochs=3")
     assert (other.returncode, "another recipe" in other.stderr) == (1, True)
+    mended = [replace(page, tags=page.tags[1:]) for page in catalogue(30)]
+    write_pages(mended, pages)
+    other = typed(*command)
+    assert (other.returncode, "on other pages" in other.stderr) == (1, True)
+    other = typed("curve", pages, "--out", pages)
+    assert (other.returncode, "is no folder" in other.stderr) == (1, True)

@@ -60,10 +60,31 @@ def test_people_have_the_last_word_and_pages_without_a_term_stay_without_labels(
     assert marking.report() == {
         "pages": 3,
         "labelled_by_people": 1,
+        "marked_before": 0,
         "without_a_term": 1,
         "labels": {"brand": {"terms": 1, "found": 1, "tags": 1}},
         "in_two_lists": 0,
     }
+
+
+def test_a_second_list_adds_to_what_the_first_has_marked() -> None:
+    page = Page("1", {"title": "acme air shoes", "description": "shoes by acme"})
+    (first,) = Marking(Terms({"brand": ["acme air"]}))([page])
+    marking = Marking(Terms({"goods": ["shoes", "air"], "maker": ["acme"]}))
+    (both,) = marking([first])
+    assert [(tag.field, tag.label, tag.text) for tag in both.tags] == [
+        ("title", "brand", "acme air"),
+        ("title", "goods", "shoes"),
+        ("description", "goods", "shoes"),
+        ("description", "maker", "acme"),
+    ]
+    assert (marking.marked_before, marking.left_alone) == (1, 0)
+
+
+def test_none_is_no_label_to_mark(tmp_path: Path) -> None:
+    (tmp_path / "terms.txt").write_text("acme\n", encoding="utf-8")
+    done = typed("weak", "-", "--terms", f"{tmp_path / 'terms.txt'}=none", stdin=b'{"title": "acme"}\n')
+    assert (done.returncode, "'none' is what has no label" in done.stderr) == (2, True)
 
 
 @given(

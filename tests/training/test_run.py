@@ -56,7 +56,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> N
     """The curves and the waiting for the disk take longer than such a training."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     if "with_picture" not in request.fixturenames:
-        monkeypatch.setattr(run_module, "draw_curves", lambda *_, **__: None)
+        for name in ("draw_curves", "draw_dial"):
+            monkeypatch.setattr(run_module, name, lambda *_, **__: None)
 
 
 @pytest.fixture
@@ -99,14 +100,16 @@ def step(number: int) -> Callable[[StepDone | EpochDone], bool]:
 def test_a_finished_run_holds_recipe_data_metrics_checkpoints_curves_and_bundle(done: Run, files: dict[str, Any]) -> None:
     names = {path.name for path in done.folder.iterdir() if path.name != ".lock"}
     assert names == {
-        *("recipe.toml", "data.json", "metrics.jsonl", "last.safetensors", "best.safetensors", "curves.png", "bundle"),
+        *("recipe.toml", "data.json", "metrics.jsonl", "last.safetensors", "best.safetensors", "bundle"),
+        *("curves.png", "dial.png"),
     }
     assert (done.folder / "recipe.toml").read_text(encoding="utf-8") == done.recipe.text()
     assert read_recipe(done.folder / "recipe.toml") == done.recipe
     facts = json.loads((done.folder / "data.json").read_text())
     assert [each["file"] for each in facts["train"]] == [str(files["train"][0].resolve())]
     assert len(facts["dev"][0]["sha256"]) == 64
-    assert (done.folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("curves.png", "dial.png"):
+        assert (done.folder / name).read_bytes().startswith(b"\x89PNG")
 
 
 def test_metrics_have_a_line_every_ten_steps_and_one_an_epoch(done: Run) -> None:

@@ -41,12 +41,15 @@ def curve(
 
     from batag.cli.tables import percent
     from batag.cli.terminal import cell, collected_problems, console, print_json, watched
+    from batag.errors import InputError
     from batag.experiments.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
     from batag.pages.formats import read_pages
     from batag.training.loop import StepDone
     from batag.training.recipe import read_recipe
     from batag.training.run import Run
 
+    if out.exists() and not out.is_dir():
+        raise InputError("is no folder", where=str(out), todo="Name another with --out")
     said = options.of_input(format, columns, language, encoding)
     changes = list(set_ or [])
     read_recipe(recipe, settings=changes)

@@ -123,6 +123,10 @@ def notes(facts: dict[str, Any]) -> list[str]:
                 f"{name}: {part['tags_misaligned']:,} of {part['tags']:,} tags do not fit the tokens "
                 f"({part['tags_lost']:,} lost); batag inspect lists them"
             )
+    if facts["old_classes"] and not train["replayed"]:
+        lines.append("no old page is mixed in: what the bundle knew may be forgotten (--replay FILE names old pages)")
+    if lost := [name for name in facts["old_classes"] if not train["class_tags"].get(name)]:
+        lines.append(f"train: classes of the bundle without a tag to learn from: {', '.join(lost)}")
     if train["replayed"]:
         lines.append(f"train: {train['replayed']:,} old pages are mixed in (training.replay)")
     if train["left_out"]:
@@ -152,6 +156,8 @@ def rare_classes(facts: dict[str, Any]) -> list[str]:
         if more > 0:
             what = f"{name} is rare: {learnt:,} tags to learn from, {measured:,} to be measured by; do not trust its scores yet"
             lines.append(f"{what} (at this rate about {math.ceil(more / 10) * 10:,} labelled pages more would do)")
+    if lines:
+        lines.append("batag curve shows what more pages would bring")
     return lines
 
 
@@ -222,7 +228,7 @@ def report(run: Run, *, as_json: bool) -> None:
     from batag.cli.tables import show_points, show_scores
     from batag.cli.terminal import console, print_json
     from batag.training.data import BUNDLE
-    from batag.training.run import CURVES
+    from batag.training.run import CURVES, DIAL
 
     bundle = run.folder / BUNDLE
     if as_json:
@@ -234,6 +240,12 @@ def report(run: Run, *, as_json: bool) -> None:
     out.print(f"dev scores of the best epoch ({chosen}), balanced tags:", markup=False)
     show_scores(run.scores, out)
     show_points(run.scores["points"], out)
-    out.print(f"curves in {run.folder / CURVES}, bundle in {bundle}; next:", markup=False)
+    if not run.calibrated:
+        note = (
+            "dev has too few tags to calibrate scores by: a tag's score is the encoder's own, not a probability to be trusted"
+        )
+        out.print(note, style="yellow", markup=False)
+    pictures = f"curves in {run.folder / CURVES}, the dial in {run.folder / DIAL}"
+    out.print(f"{pictures}, bundle in {bundle}; next:", markup=False)
     out.print(f"  batag evaluate {bundle} TEST_PAGES", markup=False)
     out.print(f"  batag tag {bundle} PAGES --out TAGGED.jsonl", markup=False)

@@ -53,6 +53,7 @@ def weak(
 
 def _lists(said: list[str]) -> Terms:
     from batag.errors import UsageError
+    from batag.labels.scheme import NONE
     from batag.labels.weak import Terms
     from batag.pages.stopwords import read_words
 
@@ -61,6 +62,8 @@ def _lists(said: list[str]) -> Terms:
         file, equals, label = each.rpartition("=")
         if not equals or not file.strip() or not label.strip():
             raise UsageError(f"--terms {each!r} is not FILE=LABEL", todo="Write it like --terms brands.txt=brand")
+        if label.strip() == NONE:
+            raise UsageError(f"--terms {each!r}: {NONE!r} is what has no label", todo="Name another label")
         lists.setdefault(label.strip(), []).extend(read_words(Path(file)))
     terms = Terms(lists)
     if not len(terms):
@@ -81,6 +84,7 @@ def _show(facts: dict[str, Any]) -> None:
     more = f"; {facts['in_two_lists']:,} terms stand in two lists (the first counts)" if facts["in_two_lists"] else ""
     err.print(
         f"{facts['pages']:,} pages: {facts['labelled_by_people']:,} labelled by people and left alone, "
+        f"{facts['marked_before']:,} marked before (their tags stay, more are added), "
         f"{facts['without_a_term']:,} without a term and so without labels{more}",
         markup=False,
     )

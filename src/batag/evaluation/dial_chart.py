@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from batag.evaluation.calibration import Floats, expected_calibration_error, reliability
+from batag.evaluation.operating_point import NAMES
 from batag.labels.picture import picture
 
 _CURVES = {
@@ -16,8 +19,21 @@ _CURVES = {
 }
 
 
-def draw_dial(report: dict[str, Any], path: Path, *, title: str) -> None:
-    """What `Sweep.report` says."""
+def dial_report(
+    rows: Sequence[Mapping[str, float]], scores: Mapping[str, Floats], right: Floats, *, ece: Mapping[str, float] | None = None
+) -> dict[str, Any]:
+    """A row a richness, and how reliable scores of tags are before and after calibration; their errors may be given."""
+    return {
+        "points": dict(NAMES),
+        "rows": list(rows),
+        "tags": len(right),
+        "ece": ece or {name: expected_calibration_error(values, right) for name, values in scores.items()},
+        "reliability": {name: reliability(values, right) for name, values in scores.items()},
+    }
+
+
+def draw_dial(report: Mapping[str, Any], path: Path, *, title: str) -> None:
+    """What `dial_report` says."""
     rows = report["rows"]
     with picture(path, width=11, height=4.6) as figure:
         left, right = figure.subplots(1, 2)

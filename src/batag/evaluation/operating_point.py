@@ -72,13 +72,18 @@ def parse_richness(said: str | float | None) -> float | None:
         return None
     try:
         value = NAMES[said] if isinstance(said, str) and said in NAMES else float(said)
-    except ValueError:
+    except (TypeError, ValueError):
         value = -1.0
     if not 0 <= value <= 1:
         raise UsageError(
             f"richness {said!r} is not clean, balanced, rich or a number from 0 to 1", todo="0 is clean, 1 is rich"
         )
     return value
+
+
+def steps() -> list[float]:
+    """Places of the dial to look at it by."""
+    return [number / 20 for number in range(21)]
 
 
 def log_probabilities(values: NDArray[Any]) -> Floats:

@@ -43,6 +43,12 @@ class TokenScores:
             "macro_f2_without_none": macro_fbeta(self.confusion, 2, skip_none=True),
         }
 
+    def in_short(self) -> dict[str, float]:
+        """Precision and recall (means over the classes without none), macro F0.5, and the summary."""
+        table = self.confusion
+        without_none = {"precision": float(precision(table)[1:].mean()), "recall": float(recall(table)[1:].mean())}
+        return without_none | {"macro_f0.5": macro_fbeta(table, 0.5)} | self.summary()
+
     def report(self) -> dict[str, Any]:
         """The summary and each class: precision, recall, F1, F2, true and predicted amounts."""
         table = self.confusion

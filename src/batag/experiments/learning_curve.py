@@ -16,8 +16,9 @@ from batag.errors import InputError, UsageError
 from batag.labels.picture import picture
 from batag.labels.weak import is_weak
 from batag.pages.file import open_output
-from batag.pages.formats import read_pages, write_pages
+from batag.pages.formats import write_pages
 from batag.pages.page import Page
+from batag.pages.record import dump, to_record
 from batag.pages.splitting import assign_splits
 from batag.training.data import RECIPE, DataFiles
 from batag.training.recipe import Recipe
@@ -73,7 +74,7 @@ def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe
         for path, pages in zip(files, (train, dev), strict=True):
             write_pages(pages, path)
     run = Run.open(folder) if before else Run.create(folder, recipe, DataFiles(files[:1], files[1:]))
-    same = all(_ids(read_pages(path)) == _ids(pages) for path, pages in zip(files, (train, dev), strict=True))
+    same = all(path.is_file() and path.read_bytes() == _written(own) for path, own in zip(files, (train, dev), strict=True))
     if before and (run.recipe != recipe or not same):
         raise InputError("was trained with another recipe or on other pages", where=str(folder), todo="Name a new --out")
     if not done.exists():
@@ -91,8 +92,8 @@ def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe
     yield Point(**json.loads(done.read_bytes()))
 
 
-def _ids(pages: Iterable[Page]) -> list[tuple[str, int]]:
-    return [(page.id, page.characters) for page in pages]
+def _written(pages: Iterable[Page]) -> bytes:
+    return b"".join(dump(to_record(page)) + b"\n" for page in pages)
 
 
 def pages_for(points: Sequence[Point], metric: str, *, gain: float) -> int | None:

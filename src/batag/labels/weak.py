@@ -76,26 +76,32 @@ class Marking:
     segmentation: Segmentation = field(default_factory=Segmentation)
     pages: int = 0
     left_alone: int = 0
+    marked_before: int = 0
     without: int = 0
     tags: Counter[str] = field(default_factory=Counter)
     found: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, pages: Iterable[Page]) -> Iterator[Page]:
-        """Each page; what people labelled stays theirs, and a page without a term stays without labels."""
+        """Each page; what people labelled stays theirs, what was marked before stays beside what is new, and a page without a
+        term stays without labels."""
         for page, fields in self.segmentation.many(pages):
             self.pages += 1
-            if page.labelled:
+            before = page.tags if page.labelled else ()
+            if page.labelled and not is_weak(page):
                 self.left_alone += 1
                 yield page
                 continue
+            self.marked_before += bool(before)
             tags: list[Tag] = []
             for tokenized in fields:
                 matches = list(self.terms.spans(tokenized))
                 self.found.update(term for _, term in matches)
                 tags += cut_tags(page, tokenized, [span for span, _ in matches])
+            tags = [tag for tag in tags if not any(_meet(tag, other) for other in before)]
             self.tags.update(tag.label for tag in tags)
-            self.without += not tags
-            yield replace(page, tags=tuple(tags), extra={**page.extra, WEAK: True}) if tags else page
+            self.without += not (tags or before)
+            both = sorted((*before, *tags), key=lambda tag: (list(page.fields).index(tag.field), tag.start))
+            yield replace(page, tags=tuple(both), extra={**page.extra, WEAK: True}) if both else page
 
     def report(self) -> dict[str, Any]:
         """Counts; of each label its terms, how many of them stand on some page, and the tags they made."""
@@ -103,5 +109,10 @@ class Marking:
         terms = Counter(self.terms.labels.values())
         seen = Counter(self.terms.labels[term] for term in self.found)
         rows = {label: {"terms": terms[label], "found": seen[label], "tags": self.tags[label]} for label in labels}
-        pages = {"pages": self.pages, "labelled_by_people": self.left_alone, "without_a_term": self.without}
+        pages = {"pages": self.pages, "labelled_by_people": self.left_alone, "marked_before": self.marked_before}
+        pages["without_a_term"] = self.without
         return pages | {"labels": rows, "in_two_lists": len(self.terms.in_two_lists)}
+
+
+def _meet(one: Tag, other: Tag) -> bool:
+    return one.field == other.field and one.start < other.end and other.start < one.end

@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from batag.evaluation.calibration import expected_calibration_error, reliability
-from batag.evaluation.fscore import macro_fbeta, precision, recall
-from batag.evaluation.operating_point import NAMES
+from batag.evaluation.dial_chart import dial_report
+from batag.evaluation.operating_point import steps
 from batag.evaluation.tags import TagScores
 from batag.evaluation.tokens import TokenScores
 from batag.pages.page import Page
 from batag.tagging.assessment import true_labels
 from batag.tagging.tagger import Tagger
-
-STEPS = 21
 
 
 @dataclass
@@ -32,7 +29,7 @@ class Sweep:
     right: list[bool] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for richness in np.linspace(0, 1, STEPS).round(3).tolist():
+        for richness in steps():
             self.tokens[richness], self.tags[richness] = TokenScores(self.tagger.scheme), TagScores()
 
     def add(self, pages: Iterable[Page]) -> None:
@@ -59,16 +56,7 @@ class Sweep:
         """A row a richness, and the reliability of scores before and after calibration."""
         rows = []
         for richness, scores in self.tokens.items():
-            table, micro = scores.confusion, self.tags[richness].report()["micro"]
-            without_none = {"precision": float(precision(table)[1:].mean()), "recall": float(recall(table)[1:].mean())}
-            macros = {f"macro_f{beta:g}": macro_fbeta(table, beta) for beta in (0.5, 1, 2)}
-            rows.append({"richness": richness} | without_none | macros | {f"tag_{key}": micro[key] for key in ("f1", "f2")})
-        right = np.array(self.right, dtype=np.float64)
+            micro = self.tags[richness].report()["micro"]
+            rows.append({"richness": richness} | scores.in_short() | {f"tag_{key}": micro[key] for key in ("f1", "f2")})
         found = {"raw": np.array(self.raw), "calibrated": np.array(self.scores)}
-        return {
-            "points": dict(NAMES),
-            "rows": rows,
-            "tags": len(right),
-            "ece": {name: expected_calibration_error(values, right) for name, values in found.items()},
-            "reliability": {name: reliability(values, right) for name, values in found.items()},
-        }
+        return dial_report(rows, found, np.array(self.right, dtype=np.float64))

@@ -162,7 +162,9 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     known = start.scheme.classes if start is not None else ()
     scheme = choose_scheme(recipe.pages.scheme, found["train"], known=known, where=where)
     if not any(page.words for page in found["dev"].pages):
-        held = "there are too few pages to hold some out" if not files.dev else "no labelled page in it"
+        held = "no labelled page in it" if files.dev else "there are too few pages by people to hold some out"
+        if not files.dev and any(page.weak for page in train.pages):
+            held += " (weak labels are nothing to be measured by)"
         raise InputError(
             f"no dev pages to choose the best epoch by: {held}",
             where=", ".join(map(str, files.dev)) or where,
@@ -174,6 +176,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     unknown = sorted(set(found["dev"].class_tokens) - {"none", *scheme.classes})
     facts["dev"]["unknown_classes"] = unknown
     facts["train"] |= {"replayed": old.labelled, "left_out": left_out}
+    facts["old_classes"] = list(known)
     if not any(label >= 0 for example in examples["dev"] for label in example.labels):
         todo = "Give dev pages with classes of the training pages"
         raise InputError("no token of dev can be scored", where=", ".join(map(str, files.dev)) or where, todo=todo)

@@ -12,8 +12,8 @@ from torch import Tensor
 from batag.encoders.batches import Floats
 from batag.encoders.classifier import TokenClassifier
 from batag.evaluation.calibration import Calibration, calibrate
-from batag.evaluation.fscore import precision, recall
-from batag.evaluation.operating_point import NAMES, Dial, choose_dial, label_offsets, log_probabilities
+from batag.evaluation.dial_chart import dial_report
+from batag.evaluation.operating_point import NAMES, Dial, choose_dial, label_offsets, log_probabilities, steps
 from batag.evaluation.tags import TagScores
 from batag.evaluation.tokens import TokenScores, class_numbers
 from batag.labels.scheme import Scheme
@@ -26,12 +26,13 @@ from batag.training.loop import probabilities_with
 @dataclass(frozen=True)
 class DialOfDev:
     """The dial, the calibration, the expected calibration error of each way to calibrate, and scores on dev: of the balanced
-    point, which is what a tagger gives unasked, and in short of each point."""
+    point, which is what a tagger gives unasked, in short of each point, and of the whole dial to be drawn."""
 
     dial: Dial
     calibration: Calibration
     errors: Mapping[str, float]
     scores: Mapping[str, Any]
+    sweep: Mapping[str, Any]
 
     def facts(self, classes: Sequence[str]) -> dict[str, Any]:
         """As it stands in a bundle."""
@@ -55,19 +56,23 @@ def measure_dial(model: TokenClassifier, weights: Mapping[str, Tensor], data: Da
     dial = choose_dial(logits, class_numbers(data.scheme)[labels], of_page, data.scheme, betas=betas, fewest=fewest)
     raw, right, groups = _tags(data.dev, found, data.scheme, dial, pages)
     calibration, errors = calibrate(raw, right, groups)
-    tokens = {name: TokenScores(data.scheme) for name in ("most probable", *NAMES)}
-    for name, scores in tokens.items():
-        offsets = label_offsets(data.scheme, dial.offsets(NAMES[name])) if name in NAMES else 0.0
+
+    def at(richness: float | None) -> TokenScores:
+        scores = TokenScores(data.scheme)
+        offsets = 0.0 if richness is None else label_offsets(data.scheme, dial.offsets(richness))
         scores.add(labels, (logits + offsets).argmax(1))
-    points = {name: _in_short(scores) for name, scores in tokens.items()}
+        return scores
+
+    points = {"most probable": at(None).in_short()} | {name: at(richness).in_short() for name, richness in NAMES.items()}
     tags = _score_tags(data.dev, found, data.scheme, label_offsets(data.scheme, dial.offsets(NAMES["balanced"])))
-    return DialOfDev(dial, calibration, errors, {"tokens": tokens["balanced"].report(), "tags": tags, "points": points})
-
-
-def _in_short(tokens: TokenScores) -> dict[str, float]:
-    """The macros; precision and recall are means over the classes without none."""
-    without_none = {"precision": precision(tokens.confusion)[1:].mean(), "recall": recall(tokens.confusion)[1:].mean()}
-    return {name: float(value) for name, value in (without_none | tokens.summary()).items()}
+    sweep = dial_report(
+        [{"richness": richness} | at(richness).in_short() for richness in steps()],
+        {"raw": raw, "calibrated": calibration(raw)},
+        right,
+        ece={"raw": errors["none"], "calibrated": errors[calibration.method]},
+    )
+    scores = {"tokens": at(NAMES["balanced"]).report(), "tags": tags, "points": points}
+    return DialOfDev(dial, calibration, errors, scores, sweep)
 
 
 def _score_tags(dev: Sequence[Example], found: Sequence[Floats], scheme: Scheme, offsets: Any) -> dict[str, Any]:

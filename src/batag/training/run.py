@@ -18,6 +18,7 @@ from batag.bundles.description import DESCRIPTION
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
 from batag.errors import BatagError, InputError, UsageError
+from batag.evaluation.dial_chart import draw_dial
 from batag.objectives import build_objective
 from batag.pages.file import open_output
 from batag.pages.page import without_surrogates
@@ -37,10 +38,10 @@ from batag.training.shipping import ship
 from batag.training.start import begin_with
 
 METRICS, LAST, BEST = "metrics.jsonl", "last.safetensors", "best.safetensors"
-CURVES, BAD_BATCH = "curves.png", "bad-batch.json"
+CURVES, DIAL, BAD_BATCH = "curves.png", "dial.png", "bad-batch.json"
 _BEFORE = {"input": {"parts": 0, "vectors": ""}, "head": {"chain": False, "neighbours": 0}, "training": {"adversary": 0.0}}
 """What a run that began before these keys were there does: its recipe does not say it."""
-_MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads"}
+_MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads", "dial.clean", "dial.balanced", "dial.rich"}
 
 
 class DivergedError(InputError):
@@ -61,6 +62,7 @@ class Run:
         self.data: Data | None = None
         self.learner: Learner | None = None
         self.scores: dict[str, Any] = {}
+        self.calibrated = True
         self.fitting = 0.0, 0.0
 
     @classmethod
@@ -89,7 +91,7 @@ class Run:
 
     @classmethod
     def open(cls, folder: Path, *, settings: Sequence[str] | None = None) -> Self:
-        """A run that began before; of its recipe only how long it takes may change."""
+        """A run that began before; of its recipe only how long it takes, and what the dial is chosen for, may change."""
         if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
             raise InputError("is not the folder of a run", where=str(folder), todo="Name the folder that training wrote")
         for setting in settings or []:
@@ -255,7 +257,7 @@ class Run:
         weights = choose_share(self.learner.model, weights, self.data.dev)
         name = without_surrogates(self.folder.resolve().name)
         dial = measure_dial(self.learner.model, weights, self.data, betas=self.recipe.dial.betas)
-        self.scores = {"epoch": facts["epoch"]} | dict(dial.scores)
+        self.scores, self.calibrated = {"epoch": facts["epoch"]} | dict(dial.scores), len(dial.errors) > 1
         ship(
             self.folder / BUNDLE,
             name=name,
@@ -266,6 +268,7 @@ class Run:
             dial=dial,
             frozen=self.learner.model.input.lexicon.frozen,
         )
+        draw_dial(dial.sweep, self.folder / DIAL, title=f"{name} on dev")
         title = f"{name}: {self.recipe.encoder.name}, {self.recipe.objective.name}"
         draw_curves(self.metrics.lines(), self.folder / CURVES, title=title)
 
