@@ -677,3 +677,47 @@ def test_what_is_refused_at_its_first_part_leaves_nothing(tmp_path: Path) -> Non
         with pytest.raises(InputError, match="not a readable Parquet file"):
             run(path, **said)
     assert [each.name for each in tmp_path.iterdir()] == ["pages.parquet"]
+
+
+def test_rows_of_a_damaged_row_group_are_errors_and_the_others_are_tagged(tmp_path: Path) -> None:
+    titles = [f"acme running shoes {number:04d}" for number in range(28)]
+    path = tmp_path / "in.parquet"
+    pq.write_table(
+        pa.table({"id": list(range(28)), "title": titles}), path, row_group_size=7, compression="zstd", use_dictionary=False
+    )
+    column = pq.ParquetFile(path).metadata.row_group(1).column(1)
+    data = bytearray(path.read_bytes())
+    start = column.data_page_offset
+    data[start + 30 : start + column.total_compressed_size] = bytes(column.total_compressed_size - 30)
+    path.write_bytes(data)
+    totals = run(path, out=tmp_path / "out")
+    assert (totals.pages, totals.errors) == (28, 7)
+    found = table(tmp_path / "out").to_pylist()
+    assert [row["title"] for row in found] == [*titles[:7], *[None] * 7, *titles[14:]]
+    assert "row 8: cannot be read" in found[7]["error"]
+    assert [row["error"] is None for row in found] == [True] * 7 + [False] * 7 + [True] * 14
+
+
+def test_parts_of_parquet_follow_the_bytes_of_each_row_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("inputs", "job"):
+        monkeypatch.setattr(f"batag.catalogue.{module}.settings", Settings(part_pages=100, part_bytes=4_000))
+    titles = ["shoes"] * 60 + [f"{number:02d}" * 500 for number in range(12)]
+    writer = pq.ParquetWriter(tmp_path / "in.parquet", pa.schema({"title": pa.string()}), use_dictionary=False)
+    for some in (titles[:60], titles[60:]):
+        writer.write_table(pa.table({"title": some}))
+    writer.close()
+    parts = list(Inputs(paths=(str(tmp_path / "in.parquet"),)).parts(Problems()))
+    sizes = [sum(map(len, titles[part.first - 1 : part.first - 1 + part.rows])) for part in parts]
+    assert sum(part.rows for part in parts) == len(titles)
+    assert [part.first for part in parts] == [1 + sum(part.rows for part in parts[:n]) for n in range(len(parts))]
+    assert max(sizes) <= 4_000
+    assert parts[0].rows > 60
+
+
+def test_whole_numbers_of_any_size_come_out_as_they_came(tmp_path: Path) -> None:
+    line = b'{"id":"a","title":"shoes","n":77777777777777777777,"deep":[-9223372036854775809]}\n'
+    (tmp_path / "in.jsonl").write_bytes(line)
+    run(tmp_path / "in.jsonl", out=tmp_path / "out", format="jsonl")
+    (part,) = (tmp_path / "out").glob("part-*.jsonl")
+    found = json.loads(part.read_bytes())
+    assert (found["n"], found["deep"]) == (77777777777777777777, [-9223372036854775809])

@@ -19,6 +19,7 @@ from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders import ENCODERS
 from batag.engines import build_engine, choice
 from batag.engines.export import export
+from batag.engines.int8_bat import _FEW_TOKENS
 from batag.engines.pair import Pair
 from batag.engines.torch_engine import TorchEngine
 from batag.errors import InputError, UsageError
@@ -164,6 +165,22 @@ def test_an_engine_is_tried_once_and_then_known_to_work(tmp_path: Path, monkeypa
     assert "works" in (tmp_path / "batag" / "engines.json").read_text(encoding="utf-8")
     monkeypatch.setattr(choice.subprocess, "run", lambda *_, **__: pytest.fail("tried again"))
     assert choice.choose_engine(tiny_exported(), wanted="soonest") in ("onnx", "onnx-int8")
+
+
+def test_an_engine_is_tried_with_few_and_many_tokens() -> None:
+    sizes = [len(words) for words in choice._TRIED]
+    assert min(sizes) < _FEW_TOKENS < sum(sizes)
+
+
+def test_rates_of_different_hours_are_compared_by_float32_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(tiny_run() / "bundle", tmp_path / "bundle")
+    for slow, int8 in ((1.0, 2.0), (0.1, 0.3)):
+        measured = {"torch": 1000 * slow, "torch-int8": 1000 * int8}
+        monkeypatch.setattr(exporting, "compare_rates", lambda *_, measured=measured: measured)
+        bundle = read_bundle(tmp_path / "bundle")
+        export(bundle, kind="torch", int8=True, examples=examples_of(bundle), force=True)
+        rates = {name: each.tokens_a_second for name, each in read_bundle(tmp_path / "bundle").description.engines.items()}
+        assert rates == {"torch": 1000.0, "torch-int8": 1000 * round(int8 / slow, 6)}
 
 
 @pytest.mark.parametrize(("name", "says"), [("onyx", "Did you mean 'onnx'"), ("onnx", "batag export BUNDLE --engine onnx")])

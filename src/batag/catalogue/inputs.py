@@ -223,8 +223,8 @@ def _ranges(source: Source, said: dict[str, Any]) -> Iterator[Part]:
     try:
         with pq.ParquetFile(raw) as file:
             column_names(file.schema_arrow.names, source)
-            total, groups = file.metadata.num_rows, file.metadata.num_row_groups
-            size = sum(file.metadata.row_group(group).total_byte_size for group in range(groups))
+            groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+            sizes = [(group.num_rows, group.total_byte_size) for group in groups]
             raw.seek(0, 2)
             length = raw.tell()
             raw.seek(max(0, length - _FOOTER))
@@ -232,10 +232,27 @@ def _ranges(source: Source, said: dict[str, Any]) -> Iterator[Part]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         what = f"is not a readable Parquet file ({str(error).splitlines()[0][:120]})"
         raise InputError(what, where=source.name, todo="Write it anew") from error
-    rows = max(1, min(settings.part_pages, settings.part_bytes * total // max(size, 1)))
-    for first in range(0, total, rows):
-        size = min(rows, total - first)
-        yield Part(kind="range", first=first + 1, rows=size, identity=identity, share=(first + size) / total, **said)
+    total, first = sum(rows for rows, _ in sizes), 0
+    for rows in _rows_of_parts(sizes):
+        yield Part(kind="range", first=first + 1, rows=rows, identity=identity, share=(first + rows) / total, **said)
+        first += rows
+
+
+def _rows_of_parts(groups: Iterable[tuple[int, int]]) -> Iterator[int]:
+    """How many rows each part has, of row groups with so many rows and bytes; a row counts as its group's mean."""
+    taken, size = 0, 0.0
+    for rows, length in groups:
+        each = length / max(rows, 1)
+        while rows:
+            room = min(settings.part_pages - taken, int((settings.part_bytes - size) / each) if each else settings.part_pages)
+            if room < 1 and taken:
+                yield taken
+                taken, size = 0, 0.0
+                continue
+            more = min(rows, max(room, 1))
+            taken, size, rows = taken + more, size + more * each, rows - more
+    if taken:
+        yield taken
 
 
 def spelt(header: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:

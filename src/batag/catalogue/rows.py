@@ -110,13 +110,17 @@ def _of_range(part: Part, rows: Rows, problems: Problems, *, whole: bool) -> Ite
         try:
             with pq.ParquetFile(stream) as file:
                 names = column_names(file.schema_arrow.names, source)
+                rows.names, rows.header = tuple(names), spelt(file.schema_arrow.names, names)
+                rows.table = pa.table([pa.nulls(part.rows, each.type) for each in file.schema_arrow], names=list(rows.header))
                 kept = pa.Table.from_batches(_of_rows(file, part.first - 1, part.rows), schema=file.schema_arrow)
                 # Copied, so that the batches that it was cut from can go.
-                rows.table = kept.combine_chunks().rename_columns(list(spelt(file.schema_arrow.names, names)))
-                rows.names, rows.header = tuple(names), tuple(rows.table.column_names)
+                rows.table = kept.combine_chunks().rename_columns(list(rows.header))
         except (pa.ArrowException, OSError) as error:
             what = f"cannot be read ({str(error).splitlines()[0][:120]})"
-            raise InputError(what, where=f"{part.source}, row {part.first}", todo="Write the file anew") from error
+            if isinstance(error, OSError) and error.errno is not None:  # the disk's or the network's, not the file's
+                raise InputError(what, where=f"{part.source}, row {part.first}", todo="Try again; the job goes on") from error
+            yield from _damaged(part, rows, what)
+            return
     wanted = {*KNOWN_KEYS, "more", *part.columns.values()} - _REPLACED
     chosen = [(name, column) for name, column in zip(names, rows.table.columns, strict=True) if whole or name in wanted]
     try:
@@ -127,6 +131,15 @@ def _of_range(part: Part, rows: Rows, problems: Problems, *, whole: bool) -> Ite
     for place in range(rows.table.num_rows):
         record = {name: values[place] for name, values in columns.items()}
         yield f"{part.source}, row {part.first + place}", part.first + place, record
+
+
+def _damaged(part: Part, rows: Rows, what: str) -> Iterator[tuple[str, int, Any]]:
+    """Rows that are known to be there and cannot be decoded: each is an error, and empty."""
+    if rows.table is None:
+        raise InputError(what, where=part.source, todo="Write the file anew")
+    for number in range(part.first, part.first + part.rows):
+        where = f"{part.source}, row {number}"
+        yield where, number, f"{where}: {what}"
 
 
 def _values(column: Any) -> list[Any]:

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from batag.pages.formats import check_format, format_of_name, format_to_write
 from batag.pages.language import LANGUAGES, known_language
 from batag.pages.problems import Problems
 from batag.settings import settings
+
+_LOG_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -159,6 +162,9 @@ def run(
             found.log.detach()  # type: ignore[attr-defined]
     for reason in failed:
         err.print(reason, style="yellow", markup=False)
+    if stopped is None and (more := totals.errors - len(failed)) > 0:
+        rest = f"all in {problems}" if problems else "--problems FILE lists all, and each row says its own"
+        err.print(f"... and {more:,} more rows with an error; {rest}", style="yellow", markup=False)
     show_problems(found, problems)
     if isinstance(stopped, KeyboardInterrupt):
         err.print("stopped; finished parts are kept, and the same command goes on", style="bold yellow", markup=False)
@@ -186,10 +192,19 @@ def summary(totals: Totals, out: str) -> str:
 
 @contextmanager
 def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
-    """Progress when somebody watches: pages and tokens a second, part, errors, time left."""
+    """Progress: pages and tokens a second, part, errors, time left; in a log a line a minute."""
     err = console(error=True)
     if not err.is_terminal:
-        yield lambda totals: None
+        said = time.monotonic()
+
+        def log(totals: Totals) -> None:
+            nonlocal said
+            if time.monotonic() - said >= _LOG_SECONDS:
+                said = time.monotonic()
+                left = f"; {100 * totals.share:.0f} % done" if totals.share else ""
+                err.print(f"{_going(totals)}{left}", markup=False)
+
+        yield log
         return
     from rich import progress as bars
 
@@ -203,11 +218,15 @@ def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
         task = display.add_task(f"tagging to {out}", total=1.0, said="")
 
         def watch(totals: Totals) -> None:
-            pages = totals.pages + totals.going
-            rate = (pages - totals.found) / max(totals.seconds, 1e-9)
-            tokens = totals.tokens / max(totals.pages, 1) * rate
-            errors = f", {totals.errors:,} errors" if totals.errors else ""
-            text = f"{pages:,} pages, part {totals.parts:,}, {rate:,.0f} pages and {tokens:,.0f} tokens a second{errors}"
-            display.update(task, completed=totals.share, said=text)
+            display.update(task, completed=totals.share, said=_going(totals))
 
         yield watch
+
+
+def _going(totals: Totals) -> str:
+    """How far a job is, in words."""
+    pages = totals.pages + totals.going
+    rate = (pages - totals.found) / max(totals.seconds, 1e-9)
+    tokens = totals.tokens / max(totals.pages, 1) * rate
+    errors = f", {totals.errors:,} errors" if totals.errors else ""
+    return f"{pages:,} pages, part {totals.parts:,}, {rate:,.0f} pages and {tokens:,.0f} tokens a second{errors}"

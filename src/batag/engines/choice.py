@@ -14,6 +14,7 @@ import tempfile
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from zlib import crc32
 
 from batag.bundles.bundle import Bundle, find_bundle, read_bundle, read_description
 from batag.bundles.description import Description
@@ -27,7 +28,9 @@ AUTO = ("auto", "soonest")
 _SOONER = "onnx"
 _LIBRARIES = {"torch": "torch", "onnx": "onnxruntime"}
 _SECONDS = 120
-_TRIED = [["shoes"], ["new", "running", "shoes", "跑鞋", "スニーカー"] * 7]
+_PAGE = ["new", "running", "shoes", "跑鞋", "スニーカー"] * 7
+_TRIED = [["shoes"], _PAGE, *[_PAGE] * 30]
+"""One page, few and many: engines may read them by other instructions."""
 
 
 def choose_engine(folder: Path | str, *, wanted: str = "auto", device: str = "auto") -> str:
@@ -65,7 +68,7 @@ def _by_rate(said: Description, *, first: frozenset[str]) -> list[str]:
 
 def works(folder: Path, name: str) -> bool:
     """Whether an engine runs here; what a child process found is remembered for this processor and these libraries."""
-    key = f"{name} {_library(name)} {_processor()}"
+    key = f"{name} {_library(name)} batag {version('batag')} {_processor()}"
     known = _remembered()
     if key not in known:
         command = [sys.executable, "-P", "-m", "batag.engines.choice", str(folder), name]
@@ -109,10 +112,12 @@ def _library(name: str) -> str:
 
 
 def _processor() -> str:
+    """Its name and a sum over what it announces; virtual machines of many kinds have one name."""
     with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
+        said = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text("utf-8").splitlines() if ":" in line)
+        facts = {key.strip(): value.strip() for key, value in said.items()}
+        if "model name" in facts:
+            return f"{facts['model name']} {crc32(facts.get('flags', '').encode()):08x}"
     return platform.processor() or platform.machine()
 
 

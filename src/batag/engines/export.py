@@ -77,8 +77,11 @@ def export(bundle: Bundle, *, kind: str, int8: bool, examples: Sequence[Example]
     refused = "" if force else _verdict(parity, bundle, int8=int8)
     found = Exported(name, parity, rates[name], refused)
     if not refused:
-        facts = EngineOf(tokens_a_second=rates[name], largest_difference=parity.largest, checked=parity.facts(), ranges=ranges)
-        plain = EngineOf(tokens_a_second=rates["torch"])
+        # Rates of another hour are compared by what float32 torch did then and does now.
+        before = bundle.description.engines.get("torch")
+        plain = before if before is not None and before.tokens_a_second else EngineOf(tokens_a_second=rates["torch"])
+        rate = round(rates[name] * plain.tokens_a_second / rates["torch"], 1)
+        facts = EngineOf(tokens_a_second=rate, largest_difference=parity.largest, checked=parity.facts(), ranges=ranges)
         files = {GRAPHS[name]: graph} if graph else {}
         if KNOWN not in bundle.description.files and (known := reference.table.known()):
             files[KNOWN] = save(known)

@@ -6,16 +6,15 @@ What is far below the rounding is left out: BAT's norms do not add their 1e-4 to
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor, nn
 
 from batag.encoders.blocks import DeviationNorm
-from batag.engines.int8_bat import BytesLayer, takes_bytes
+from batag.engines.int8_bat import BytesLayer, inward_scales, takes_bytes
 from batag.engines.lean_bat import LeanLayer, RectifiedLinear
-from batag.engines.rounding import Rounding, row_scales
+from batag.engines.rounding import Rounding, rounded_rows, row_scales
 
 Ranges = Mapping[str, tuple[float, float]]
 HEAD = "head"
@@ -45,8 +44,9 @@ def seen_ranges(layers: nn.Module, run: Callable[[], object]) -> dict[str, tuple
 
 def in_int8(layers: nn.Module, ranges: Ranges) -> None:
     """Put an int8 product in the place of every linear map that has a range; the last one stays as it is."""
-    many = _for_many(layers, ranges) if takes_bytes() else {}
-    scales = {f"{name}.inward": layer.inward_scales for name, layer in many.items()}
+    lean = {name: layer for name, layer in layers.named_modules() if isinstance(layer, LeanLayer)}
+    many = _for_many(lean, ranges) if takes_bytes() else {}
+    scales = {f"{name}.inward": inward_scales(layer) for name, layer in lean.items()}
     for name, layer in _products(layers):
         if name in ranges:
             layers.set_submodule(name, Int8Linear(layer, *ranges[name], scales=scales.get(name)))
@@ -57,14 +57,13 @@ def in_int8(layers: nn.Module, ranges: Ranges) -> None:
         layers.set_submodule(name, bytes_layer)
 
 
-def _for_many(layers: nn.Module, ranges: Ranges) -> dict[str, BytesLayer]:
+def _for_many(lean: Mapping[str, LeanLayer], ranges: Ranges) -> dict[str, BytesLayer]:
     """Lean layers as bytes, by their names; only of those whose ranges are all known."""
     found = {}
-    for name, layer in layers.named_modules():
-        if isinstance(layer, LeanLayer):
-            own = {each: ranges[f"{name}.{each}"] for each in BytesLayer.ROUNDED if f"{name}.{each}" in ranges}
-            if len(own) == len(BytesLayer.ROUNDED):
-                found[name] = BytesLayer(layer, own)
+    for name, layer in lean.items():
+        own = {each: ranges[f"{name}.{each}"] for each in BytesLayer.ROUNDED if f"{name}.{each}" in ranges}
+        if len(own) == len(BytesLayer.ROUNDED):
+            found[name] = BytesLayer(layer, own)
     return found
 
 
@@ -85,12 +84,7 @@ class Int8Linear(nn.Module):
     def __init__(self, linear: nn.Linear, least: float, most: float, *, scales: Tensor | None = None) -> None:
         super().__init__()
         weight = linear.weight.detach()
-        scales = (row_scales(weight) if scales is None else scales).double()
-        zeros = torch.zeros(len(scales), dtype=torch.long)
-        with warnings.catch_warnings():
-            # A later torch may not have them; ours is pinned, and a bundle without int8 runs all the same.
-            warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*")
-            rows = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
+        rows = rounded_rows(weight, row_scales(weight) if scales is None else scales)
         self.packed = torch.ops.quantized.linear_prepack(rows, linear.bias)
         self.given = Rounding(least, most)
         plain, rectified = (

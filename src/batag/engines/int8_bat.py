@@ -9,6 +9,7 @@ Shapes: B pages, L tokens, D width.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 import torch
@@ -17,14 +18,22 @@ from torch.nn import functional as F
 
 from batag.encoders.blocks import attend
 from batag.engines.lean_bat import LeanLayer, in_blocks
-from batag.engines.rounding import Rounding, row_scales
+from batag.engines.rounding import Rounding, rounded_rows, row_scales
 
 _FEW_TOKENS = 256
+_KEPT_PRODUCTS = "24"
 
 
 def takes_bytes() -> bool:
     """Whether layers of bytes are the faster ones here."""
-    return torch.backends.cpu.get_cpu_capability() == "AVX2"
+    return torch.backends.cpu.get_cpu_capability() == "AVX2" and torch.backends.mkldnn.is_available()
+
+
+def inward_scales(layer: LeanLayer) -> Tensor:
+    """What a step of each row of `inward` stands for, the same for few and many tokens and on every processor: the three places
+    of the wide convolution share theirs, as their one product has it."""
+    own, *wide = layer.inward.weight.detach().split([4 * layer.width, *[layer.width] * 3])
+    return torch.cat((row_scales(own), *[row_scales(torch.cat(wide, dim=1))] * 3))
 
 
 class BytesLinear:
@@ -35,7 +44,7 @@ class BytesLinear:
     ) -> None:
         weight, self.bias = weight.detach(), bias.detach()
         self.scales, self.zeros = row_scales(weight), torch.zeros(len(weight), dtype=torch.long)
-        rows = (weight / self.scales[:, None]).round_().to(torch.int8)
+        rows = rounded_rows(weight, self.scales).int_repr()
         self.given, self.packed = (given.scale, given.zero), torch.ops.onednn.qlinear_prepack(rows, None)
         self.after = (1.0, 0, torch.float32) if into is None else (into.scale, into.zero, torch.uint8)
         self.then: tuple[str, list[float], str] = ("relu" if relu else "none", [], "")
@@ -54,6 +63,8 @@ class BytesLayer(nn.Module):
 
     def __init__(self, layer: LeanLayer, ranges: Mapping[str, tuple[float, float]]) -> None:
         super().__init__()
+        # oneDNN keeps what it made for each number of tokens; of its usual thousand most would never be asked for again.
+        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", _KEPT_PRODUCTS)
         self.few = layer
         width = self.width = layer.width
         self.heads, self.scale = layer.heads, layer.scale
@@ -63,8 +74,6 @@ class BytesLayer(nn.Module):
         bias, _, wide_bias, _ = layer.inward.bias.split(sizes)
         self.inward = BytesLinear(weight, bias, self.given)
         self.conv3 = BytesLinear(torch.cat(wide, dim=1), wide_bias, self.given, relu=True)
-        # So that few tokens are read with the very same weights.
-        self.inward_scales = torch.cat((self.inward.scales, *[self.conv3.scales] * 3))
         self.out = BytesLinear(layer.out.weight, layer.out.bias, self.heard)
         self.widen = BytesLinear(layer.widen.weight, layer.widen.bias, self.mixed, relu=True, into=self.inner)
         self.residual = BytesLinear(layer.residual.weight, layer.residual.bias, self.mixed, relu=True)

@@ -5,6 +5,8 @@ Weights have 7 bits: processors without instructions of their own for this add t
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from torch import Tensor
 
@@ -28,3 +30,12 @@ class Rounding:
 def row_scales(weight: Tensor) -> Tensor:
     """What one step of a row's whole numbers stands for."""
     return (weight.abs().amax(1) / _LARGEST).clamp(min=_TINY)
+
+
+def rounded_rows(weight: Tensor, scales: Tensor) -> Tensor:
+    """Weights as whole numbers, in torch's own form."""
+    zeros = torch.zeros(len(scales), dtype=torch.long)
+    with warnings.catch_warnings():
+        # A later torch may not have them; ours is pinned, and a bundle without int8 runs all the same.
+        warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*")
+        return torch.quantize_per_channel(weight, scales.double(), zeros, 0, torch.qint8)

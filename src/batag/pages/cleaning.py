@@ -44,7 +44,8 @@ _ASCII_OF_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F
 _MARK = "[!-/:-@\\[-`{-~\u00a1-\u00bf\u2010-\u2bff\u3001-\u303f\u30fb\ufe0e\ufe0f\uff01-\uff65\U0001f000-\U0001faff]"
 # What may be repeated, told by its first two characters: a cheap look that spares the long pattern on most text.
 _MARK_TWICE = re.compile(rf"({_MARK})(?:\1|(?<=[!?])[!?]|(?<=[\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]){_MARK})")
-_REPEATED = re.compile(rf"[!?]{{2,}}|({EMOJI}|(?![()\[\]{{}}<>+]){_MARK})(?:\1(?![\ufe0f\U0001f3fb-\U0001f3ff]))+")
+_BOUND = "[\ufe0f\U0001f3fb-\U0001f3ff]"
+_REPEATED = re.compile(rf"[!?]{{2,}}|({EMOJI}|(?![()\[\]{{}}<>+]){_MARK})(?:\1(?!{_BOUND}))+|({_BOUND})\2+")
 _PROMO_WORDS = """
     限時 限量 限定 優惠 特價 特惠 特賣 促銷 折扣 免運費 免運 免郵 現貨 預購 熱銷 熱賣 新品 新上市 新款 上市 買一送一 買二送一
     贈品 加購 滿額 清倉 出清 破盤 下殺 領券 現折 回饋 點數 全館 獨家 週年慶 雙11 雙12

@@ -12,6 +12,7 @@ from batag.pages.record import plain
 from batag.pages.source import Source
 
 _DEEPEST = 100
+_LONG = re.compile(rb"[0-9]{19}")
 STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
 """A whole string, or one character that opens, closes or parts; a quote alone is a string that does not end."""
 
@@ -23,8 +24,8 @@ def parse_object(source: Source, data: bytes, where: str) -> dict[str, Any] | No
         return None
     try:
         record = orjson.loads(data)
-        # Whole numbers over 64 bits come as rounded floats: an id must not be rounded.
-        if type(record) is dict and type(record.get("id")) is float:
+        # Whole numbers over 64 bits would come as rounded floats.
+        if _LONG.search(data):
             record = json.loads(data)
     except ValueError:
         record = _slowly(source, data, where)
