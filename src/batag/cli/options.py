@@ -23,7 +23,9 @@ Columns = Annotated[
 ]
 Language = Annotated[str | None, typer.Option("--language", help="Language of all pages: zh-Hant, zh-Hans, ja or en.")]
 Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the input if it is not UTF-8, for example big5.")]
-Strict = Annotated[bool, typer.Option("--strict", help="A problem in the input is an error: at once, or, when tagging to files, at the end.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="A problem in the input is an error: at once, or, when tagging to files, at the end.")
+]
 ProblemFile = Annotated[Path | None, typer.Option("--problems", help="Write every problem of the input to this JSONL file.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
 Richness = Annotated[

@@ -4,12 +4,11 @@ inner numbers stay bytes, and the wide convolution is one product of neighbourin
 The products are oneDNN's, which take and give bytes. With AVX-512 those of `int8.py` are fast as they are, and oneDNN's die by
 an illegal instruction on some machines that announce AMX.
 
-Shapes: B pages, L tokens, D width.
+Shapes: B pages, L tokens, D width, N rows of all pages.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 import torch
@@ -21,7 +20,7 @@ from batag.engines.lean_bat import LeanLayer, in_blocks
 from batag.engines.rounding import Rounding, rounded_rows, row_scales
 
 _FEW_TOKENS = 256
-_KEPT_PRODUCTS = "24"
+_ROWS = 64
 
 
 def takes_bytes() -> bool:
@@ -34,6 +33,13 @@ def inward_scales(layer: LeanLayer) -> Tensor:
     of the wide convolution share theirs, as their one product has it."""
     own, *wide = layer.inward.weight.detach().split([4 * layer.width, *[layer.width] * 3])
     return torch.cat((row_scales(own), *[row_scales(torch.cat(wide, dim=1))] * 3))
+
+
+def in_rows(x_BLD: Tensor) -> Tensor:
+    """The tokens of all pages one below the other, and whatever it takes to make their number a round one: oneDNN keeps what it
+    made for every number of rows that it has seen."""
+    rows = x_BLD.flatten(0, 1)
+    return F.pad(rows, (0, 0, 0, -len(rows) % _ROWS))
 
 
 class BytesLinear:
@@ -63,8 +69,6 @@ class BytesLayer(nn.Module):
 
     def __init__(self, layer: LeanLayer, ranges: Mapping[str, tuple[float, float]]) -> None:
         super().__init__()
-        # oneDNN keeps what it made for each number of tokens; of its usual thousand most would never be asked for again.
-        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", _KEPT_PRODUCTS)
         self.few = layer
         width = self.width = layer.width
         self.heads, self.scale = layer.heads, layer.scale
@@ -85,20 +89,26 @@ class BytesLayer(nn.Module):
         if real_BL1 is not None:
             # Padding gives nothing to its neighbours; what it becomes itself nobody looks at.
             z_BLD.mul_(real_BL1)
+        pages, length, _ = z_BLD.shape
+
+        def of_pages(rows: Tensor) -> Tensor:
+            return rows[: pages * length].view(pages, length, -1)
+
         rounded_BLD = self.given(z_BLD)
-        q, k, v, own = self.inward(rounded_BLD).split(self.width, dim=-1)
-        m_BLD = self.out(self.heard(attend(q, *in_blocks(k, v, added_BL), heads=self.heads, scale=self.scale)))
+        q, k, v, own = of_pages(self.inward(in_rows(rounded_BLD))).split(self.width, dim=-1)
+        heard_BLD = attend(q, *in_blocks(k, v, added_BL), heads=self.heads, scale=self.scale)
+        m_BLD = of_pages(self.out(in_rows(self.heard(heard_BLD))))
         m_BLD += own.relu_()
-        m_BLD += self.conv3(self._neighbours(rounded_BLD))
+        m_BLD += of_pages(self.conv3(in_rows(self._neighbours(rounded_BLD))))
         u_BLD = self.few.attention_norm(self.few.mixed_norm(m_BLD).add_(z_BLD))
-        rounded_BLD = self.mixed(u_BLD)
-        out_BLD = self.narrow(self.widen(rounded_BLD))
-        out_BLD += self.residual(rounded_BLD)
-        found: Tensor = self.few.feed_forward_norm(out_BLD)
+        rounded_ND = in_rows(self.mixed(u_BLD))
+        out_ND = self.narrow(self.widen(rounded_ND))
+        out_ND += self.residual(rounded_ND)
+        found: Tensor = self.few.feed_forward_norm(of_pages(out_ND))
         return found
 
     def _neighbours(self, rounded_BLD: Tensor) -> Tensor:
         """Each token with the one before and the one after it, which lie side by side in memory already."""
         pages, length, width = rounded_BLD.shape
         padded = F.pad(rounded_BLD, (0, 0, 1, 1), value=self.given.zero)
-        return padded.as_strided((pages, length, 3 * width), ((length + 2) * width, width, 1)).contiguous()
+        return padded.as_strided((pages, length, 3 * width), ((length + 2) * width, width, 1))
