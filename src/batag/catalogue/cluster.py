@@ -18,6 +18,7 @@ from batag.catalogue.tagged import PartFacts
 from batag.catalogue.workers import Work, disk_error, part_error
 from batag.errors import BatagError, InputError, UsageError
 
+_STARTING = "a worker"
 _TRIES = 4
 _AHEAD = 2
 _PATIENCE = 600
@@ -122,6 +123,7 @@ class _Pool:
                 continue
             if isinstance(told, BatagError):
                 raise told
+            self._tries.pop(_STARTING, None)  # a machine that is gone now and then over a night is no reason to stop
             if part is not None:
                 more(told.rows)
                 yield told
@@ -149,7 +151,7 @@ class _Pool:
 
     def _lost(self, place: int, part: Part | None, error: Exception) -> list[Part]:
         """A new actor in the place of one that is gone; the parts that it had."""
-        where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}" if part is not None else "a worker"
+        where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}" if part is not None else _STARTING
         self._tries[where] += 1
         if self._tries[where] >= _TRIES:
             todo = "See Ray's logs; the same command goes on where it stopped"

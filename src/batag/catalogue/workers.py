@@ -64,6 +64,7 @@ class _Worker:
     process: Any
     connection: Connection
     part: Part | None = None
+    told: int = 0
 
 
 class Workers:
@@ -108,22 +109,24 @@ class Workers:
                     try:
                         told = worker.connection.recv()
                     except (EOFError, OSError):
-                        waiting.append(self._replace(worker))
+                        waiting.append(self._replace(worker, progress))
                         continue
                     if isinstance(told, PartFacts):
-                        worker.part = None
+                        worker.part, worker.told = None, 0
                         yield told
                     elif isinstance(told, int):
+                        worker.told += told
                         progress(told)
                     else:
                         raise told
                 elif worker.process.sentinel in ready:
-                    waiting.append(self._replace(worker))
+                    waiting.append(self._replace(worker, progress))
 
-    def _replace(self, worker: _Worker) -> Part:
-        """A new process in the place of one that died; its part, which is to be done again."""
+    def _replace(self, worker: _Worker, progress: Callable[[int], None]) -> Part:
+        """A new process in the place of one that died; its part, which is to be done again, with all that it had told of."""
         part = worker.part
         assert part is not None
+        progress(-worker.told)
         worker.process.join()
         code = worker.process.exitcode
         self._tries[part.number] = self._tries.get(part.number, 0) + 1
@@ -134,7 +137,7 @@ class Workers:
             raise InputError(f"a worker died {_TRIES} times ({how})", where=where, todo=todo)
         worker.connection.close()
         fresh = self._start()
-        worker.process, worker.connection, worker.part = fresh.process, fresh.connection, None
+        worker.process, worker.connection, worker.part, worker.told = fresh.process, fresh.connection, None, 0
         return part
 
     def stop(self) -> None:

@@ -1,0 +1,50 @@
+"""Processes that tag parts: what they told of is taken back when they die."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from batag.catalogue.part import Part
+from batag.catalogue.tagged import PartFacts
+from batag.catalogue.workers import Work, Workers
+
+
+@dataclass(frozen=True)
+class DiesOnce:
+    """Work that is killed in the middle of its first part, the first time."""
+
+    died: Path
+
+    def load(self) -> Callable[[Part, Callable[[int], None]], PartFacts]:
+        def work(part: Part, progress: Callable[[int], None]) -> PartFacts:
+            progress(4)
+            if part.number == 0 and not self.died.exists():
+                self.died.touch()
+                os.kill(os.getpid(), 9)
+            progress(part.rows - 4)
+            return PartFacts(**cast(Any, {"number": part.number, "rows": part.rows} | dict.fromkeys(MORE)))
+
+        return work
+
+
+MORE = [name for name, each in PartFacts.__dataclass_fields__.items() if name not in ("number", "rows")]
+
+
+def test_pages_of_a_worker_that_died_are_not_counted_twice(tmp_path: Path) -> None:
+    parts = [
+        Part(number=number, kind="lines", source="in.jsonl", stem="in", first=1 + 10 * number, rows=10) for number in range(3)
+    ]
+    told: list[int] = []
+    workers = Workers(cast(Work, DiesOnce(tmp_path / "died")), 2)
+    try:
+        done = list(workers.finished(iter(parts), told.append))
+    finally:
+        workers.stop()
+    assert sorted(facts.number for facts in done) == [0, 1, 2]
+    assert (tmp_path / "died").exists()
+    assert -4 in told
+    assert sum(told) == 30
