@@ -58,5 +58,6 @@ def draw_dial(report: Mapping[str, Any], path: Path, *, title: str) -> None:
         right.set_xlabel("score of a tag")
         right.set_ylabel("share of such tags that are right")
         right.set_title(f"reliability of scores, {report['tags']:,} tags", fontsize=10)
-        right.legend(fontsize=8)
+        if report["tags"]:
+            right.legend(fontsize=8)
         figure.suptitle(title, parse_math=False)
