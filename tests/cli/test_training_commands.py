@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.tiny import QUICK, catalogue, describe, make_bundle, redescribe, tiny_run, tiny_tagger, typed
+from tests.tiny import QUICK, catalogue, describe, make_bundle, redescribe, tiny_exported, tiny_run, tiny_tagger, typed
 
 import batag as package
 from batag.cli.train import rare_classes
@@ -97,7 +97,9 @@ def test_training_on_few_pages_says_what_is_not_to_be_trusted_and_how_many_more_
     assert "tags to learn from" in line
     assert "labelled pages more would do" in line
     assert "batag curve" in done.stderr
-    assert "too few tags to calibrate" in done.stdout.replace("\n", " ")
+    said = done.stdout.replace("\n", " ")
+    assert "scores could not be calibrated" in said
+    assert "clean and rich tags are the same for" in said
 
 
 def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
@@ -109,8 +111,12 @@ def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
     (line, _) = rare_classes(facts)
     assert line.startswith("brand is rare: 25 tags")
     assert "about 100 labelled pages" in line
+    assert "about 100 labelled pages more to learn from would do" in line
     facts["dev"]["class_tags"]["brand"] = 2
-    assert "about 900 labelled pages" in rare_classes(facts)[0]
+    assert "about 100 labelled pages more to learn from and 900 labelled pages more in dev would do" in rare_classes(facts)[0]
+    facts["dev"]["class_tags"]["brand"] = 0
+    assert "and 80 labelled pages more in dev" in rare_classes(facts)[0]
+    facts["dev"]["class_tags"]["brand"] = 2
     facts["held_out"] = True
     assert "about 9,000 labelled pages" in rare_classes(facts)[0]
     facts["train"]["class_tags"], facts["dev"]["class_tags"] = ({"goods": 50}, {"goods": 20})
@@ -148,6 +154,24 @@ def test_the_dial_of_a_finished_run_can_be_chosen_for_other_betas(tmp_path: Path
     weights = "model.safetensors"
     assert after["files"][weights] == before["files"][weights]
     message(typed("train", "--resume", run, "--set", "encoder.depth=3"), 2, "another run")
+
+
+def test_engines_stay_in_the_bundle_when_only_its_dial_is_another(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(tiny_run(), run)
+    shutil.rmtree(run / "bundle")
+    shutil.copytree(tiny_exported(), run / "bundle")
+    before = describe(run / "bundle")
+    assert typed("train", "--resume", run, "--set", "dial.rich=8").returncode == 0
+    after = describe(run / "bundle")
+    assert after["operating_points"] != before["operating_points"]
+    assert [after[key] for key in ("engines", "files", "format")] == [before[key] for key in ("engines", "files", "format")]
+    for engine in ("onnx", "torch-int8"):
+        assert package.load(run, engine=engine).tag({"title": "NORDVIK boots"}) is not None
+    (run / "bundle" / "model.onnx").write_bytes(b"damaged")
+    assert typed("train", "--resume", run, "--set", "dial.rich=4").returncode == 0
+    assert describe(run / "bundle")["engines"] == {}
+    assert not (run / "bundle" / "model.onnx").exists()
 
 
 def test_the_scores_of_a_bundle_are_those_that_evaluating_it_on_the_dev_pages_gives() -> None:
@@ -406,10 +430,14 @@ def test_every_command_says_that_a_run_is_not_finished(files: Path, tmp_path: Pa
 
 WRONG_EVALUATION: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {
     "a missing file": (("nothing.jsonl",), 1, ("nothing.jsonl", "cannot be opened")),
-    "an empty file": (("empty.jsonl",), 1, ("empty.jsonl", "no labelled page")),
+    "an empty file": (("empty.jsonl",), 1, ("empty.jsonl", "no page that people labelled")),
     "a folder": (("folder",), 1, ("folder",)),
     "garbage": (("garbage.jsonl",), 1, ("garbage.jsonl",)),
-    "pages that nobody labelled": (("unlabelled.jsonl",), 1, ("unlabelled.jsonl", "no labelled page", "docs/labelling.md")),
+    "pages that nobody labelled": (
+        ("unlabelled.jsonl",),
+        1,
+        ("unlabelled.jsonl", "no page that people labelled", "docs/labelling.md"),
+    ),
     "one of two files missing": (("dev.jsonl", "nothing.jsonl"), 1, ("nothing.jsonl",)),
     "a chart that is no picture": (("dev.jsonl", "--chart", "scores.pdf"), 2, ("scores.pdf", ".png")),
     "a device that is not there": (("dev.jsonl", "--device", "cuda"), 2, ("cuda", "--device cpu")),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import struct
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from batag.encoders.backbone import Backbone
 from batag.encoders.input import build_input
 from batag.encoders.vocabulary import Vocabulary
 from batag.encoders.word_vectors import WordVectors, read_vectors, vector_files
-from batag.errors import InputError
+from batag.errors import InputError, UsageError
 
 WORDS = {"shoe": [1.0, 2.0, 3.0], "跑鞋": [-1.0, 0.5, 0.25]}
 
@@ -34,6 +35,9 @@ def as_binary() -> bytes:
     [
         ("glove.txt", as_text(False)),
         ("w2v.vec", as_text(True)),
+        ("tabs.txt", as_text(True).replace(b" ", b"\t")),
+        ("mixed.txt", as_text(False).replace(b" ", b"\t", 1).replace(b" ", b"  ", 1)),
+        ("blank.txt", as_text(False).replace(b"\n", b"\n \n") + b"\n"),
         ("w2v.bin", as_binary()),
         ("w2v.txt.gz", gzip.compress(as_text(True), mtime=0)),
         ("w2v.bin.gz", gzip.compress(as_binary(), mtime=0)),
@@ -54,6 +58,8 @@ def test_every_kind_of_file_gives_the_same_vectors(tmp_path: Path, name: str, da
         ("a.txt", b"", "no word vector"),
         ("a.txt", b"shoe 1 2 3\nboot 1 2\n", "a.txt:2"),
         ("a.txt", b"shoe 1 2 x\n", "a.txt:1"),
+        ("a.txt", b"shoe\n", "a.txt:1"),
+        ("a.txt", b" 1 2 3\nshoe 1 2 3\n", "a.txt:1"),
         ("a.txt", b"shoe 1 2 nan\n", "not finite"),
         ("a.bin", b"no header", "binary"),
         ("a.bin", as_binary()[:-6], "binary"),
@@ -67,6 +73,14 @@ def test_a_file_that_is_none_is_one_clear_error(tmp_path: Path, name: str, data:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(InputError, match=says):
         read_vectors(tmp_path / name)
+
+
+def test_a_line_that_is_none_is_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"shoe 1 2 3\nboot 1 2\n")
+    with pytest.raises(InputError) as raised:
+        read_vectors(path)
+    assert str(raised.value) == f"{path}:2: is not a word and 3 numbers. Mend or remove the line"
 
 
 def made_vectors() -> WordVectors:
@@ -121,6 +135,18 @@ def test_a_model_without_vectors_and_a_name_of_nothing_are_clear_errors(spacy_mo
         with pytest.raises(InputError, match="neither a file of word vectors nor an installed spaCy model"):
             vector_files(name)
     assert vector_files("some/where.txt") == (Path("some/where.txt"),)
+
+
+def test_a_module_that_was_never_installed_is_a_name_of_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)  # as in a script
+    with pytest.raises(InputError, match="neither a file of word vectors nor an installed spaCy model"):
+        vector_files("__main__")
+
+
+def test_a_spacy_model_without_spacy_says_what_to_install(spacy_model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "spacy.strings", None)
+    with pytest.raises(UsageError, match=r"needs? spaCy\. pip install 'batag\[vectors\]'"):
+        read_vectors(*vector_files(spacy_model))
 
 
 def test_a_damaged_spacy_model_is_one_clear_error(spacy_model: str) -> None:
@@ -194,9 +220,9 @@ def test_what_a_backbone_says_does_not_depend_on_neighbours_or_on_memory(model: 
 
 
 def test_a_word_may_have_a_space_in_it_and_the_first_of_two_counts(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"shoe 1 2\n. . 3 4\nshoe 5 6\n")
+    (tmp_path / "a.txt").write_bytes("shoe 1 2\n. . 3 4\nshoe 5 6\n\xa0 7 8\n".encode())
     vectors = read_vectors(tmp_path / "a.txt")
-    assert vectors.words == ["shoe", ". ."]
+    assert vectors.words == ["shoe", ". .", "\xa0"]
     assert vectors.of([["shoe", ". ."]]).tolist() == [[[1, 2], [3, 4]]]
 
 

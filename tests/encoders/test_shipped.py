@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from batag.encoders.frozen import FrozenWords
-from batag.encoders.shipped import chinese_characters, japanese_vectors, words_for
+from batag.encoders.shipped import chinese_characters, english_vectors, japanese_vectors, words_for
+from batag.encoders.word_vectors import WordVectors
 
 
 def closeness(known: FrozenWords, one: str, other: str) -> float:
@@ -24,6 +27,22 @@ def test_chinese_words_of_one_kind_lie_near_each_other(word: str, like: str, unl
     assert closeness(known, word, like) > closeness(known, word, unlike) + 0.2
 
 
+@pytest.mark.parametrize(("word", "like", "unlike"), [("Sony", "Panasonic", "leather"), ("sneakers", "boots", "Toshiba")])
+def test_english_words_of_one_kind_lie_near_each_other_and_in_one_group(word: str, like: str, unlike: str) -> None:
+    known = english_vectors()
+    assert closeness(known, word, like) > closeness(known, word, unlike) + 0.3
+    own, same, other = known.look_up([word, like, unlike])[1]
+    assert [division.partition("=")[0] for division in own] == ["like0", "like1"]
+    assert own[0] == same[0] != other[0]
+    assert known.look_up(["SONY", "zzzqqq", "\ud800", ""])[1] == [known.look_up(["sony"])[1][0], (), (), ()]
+
+
+def test_a_fine_group_of_english_words_is_part_of_a_coarse_one() -> None:
+    known = english_vectors()
+    kinds = known.look_up(known.words[:50_000])[1]
+    assert len(set(kinds)) == len({fine for _, fine in kinds}) > 500
+
+
 def test_a_japanese_word_is_found_however_it_is_written() -> None:
     vectors = japanese_vectors()
     rows = vectors.numbers(["林檎", "りんご", "リンゴ", "SONY", "sony"])
@@ -39,8 +58,9 @@ def test_a_chinese_word_is_read_alike_in_both_scripts_and_widths() -> None:
     assert (rows[2] == rows[3]).all()
 
 
-def test_every_japanese_word_has_a_row_of_numbers() -> None:
-    vectors = japanese_vectors()
+@pytest.mark.parametrize("read", [japanese_vectors, english_vectors])
+def test_every_word_has_a_row_of_numbers(read: Callable[[], WordVectors]) -> None:
+    vectors = read()
     assert len(set(vectors.words)) == len(vectors.words) > 100_000
     assert np.abs(vectors.numbers(vectors.words)).max(1).min() == 127
 
@@ -50,9 +70,11 @@ def test_every_japanese_word_has_a_row_of_numbers() -> None:
     [
         ({"ja": 100}, "vectors"),
         ({"zh-Hant": 450, "ja": 50}, "vectors+characters"),
-        ({"zh-Hant": 30, "zh-Hans": 30, "en": 500}, "characters"),
-        ({"en": 460, "ja": 40}, ""),
-        ({"en": 1}, ""),
+        ({"zh-Hant": 30, "zh-Hans": 30, "en": 500}, "english+characters"),
+        ({"en": 50, "ja": 50, "zh-Hans": 50}, "vectors+english+characters"),
+        ({"en": 460, "ja": 40}, "english"),
+        ({"en": 40, "ja": 460}, "vectors"),
+        ({"fr": 9}, ""),
         ({}, ""),
     ],
 )
@@ -66,6 +88,7 @@ def test_a_run_that_began_with_less_goes_on_with_less() -> None:
     assert found is not None
     assert found.kind == "vectors"
     assert words_for({"zh-Hant": 450}, names=["ja"]) is None
+    assert words_for({"en": 450}, names=["ja", "zh"]) is None
 
 
 def test_chinese_words_look_like_what_they_are() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.tiny import catalogue, make_bundle, tiny_exported, tiny_run
+from tests.tiny import catalogue, make_bundle, tiny_exported, tiny_run, typed
 
 import batag
 import batag.engines.export as exporting
@@ -118,6 +118,15 @@ def test_what_cannot_be_exported_is_a_mistake_of_the_call(tmp_path: Path, kind: 
         export(bundle, kind=kind, int8=int8, examples=examples_of(bundle))
     with pytest.raises(InputError, match="no page"):
         export(bundle, kind="onnx", int8=False, examples=[])
+
+
+def test_a_bundle_without_classes_is_refused_before_a_page_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = make_bundle(tmp_path / "words", classes=())
+    with pytest.raises(InputError, match="knows words but no tags"):
+        export(read_bundle(folder), kind="onnx", int8=False, examples=[Example("1", ["shoes"], [-1])])
+    monkeypatch.setattr("batag.cli.export._examples", lambda *_, **__: pytest.fail("a page was read"))
+    done = typed("export", folder)
+    assert (done.returncode, "words: knows words but no tags. Learn from labelled pages first" in done.stderr) == (1, True)
 
 
 def test_a_damaged_graph_is_one_clear_error(tmp_path: Path) -> None:

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from batag.evaluation.calibration import AS_IT_IS, _isotonic, _temperature, calibrate, expected_calibration_error, reliability
+from batag.evaluation.calibration import (
+    AS_IT_IS,
+    Calibration,
+    _isotonic,
+    _temperature,
+    calibrate,
+    expected_calibration_error,
+    reliability,
+)
 
 
 def overconfident(number: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
@@ -21,11 +29,15 @@ def overconfident(number: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray
 
 def test_overconfident_scores_become_probabilities() -> None:
     raw, right, groups = overconfident(4000)
-    found, errors = calibrate(raw, right, groups)
+    found, errors, held = calibrate(raw, right, groups)
     assert errors["none"] > 0.1
     assert min(errors["temperature"], errors["isotonic"]) < 0.03
     new = overconfident(4000, seed=1)
     assert expected_calibration_error(found(new[0]), new[1]) < 0.03
+    # What is drawn was calibrated without its own page.
+    assert expected_calibration_error(held, right) == errors[found.method]
+    assert not np.array_equal(held, found(raw))
+    assert Calibration.of_facts(found.facts()) == found
 
 
 def test_temperature_finds_the_temperature() -> None:
@@ -56,7 +68,7 @@ def test_good_scores_stay_as_they_are() -> None:
     rng = np.random.default_rng(0)
     raw = rng.random(20_000)
     right = (rng.random(20_000) < raw).astype(float)
-    _, errors = calibrate(raw + 1e-7, right, np.arange(20_000))
+    _, errors, _ = calibrate(raw + 1e-7, right, np.arange(20_000))
     assert errors["none"] < 0.02
 
 
@@ -80,7 +92,7 @@ def test_a_higher_raw_score_never_has_a_lower_probability(tags: list[tuple[float
 @pytest.mark.parametrize(("number", "value"), [(10, None), (200, 1.0), (200, 0.0), (0, None)])
 def test_too_few_tags_to_learn_from_leave_scores_as_they_are(number: int, value: float | None) -> None:
     raw, right, groups = overconfident(number)
-    found, _ = calibrate(raw, right if value is None else np.full(number, value), groups)
+    found, *_ = calibrate(raw, right if value is None else np.full(number, value), groups)
     assert found == AS_IT_IS
 
 

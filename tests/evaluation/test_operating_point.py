@@ -114,6 +114,27 @@ def test_a_class_that_dev_hardly_has_stays_as_it_was_learnt() -> None:
     assert all(point.offsets[1] == 0 for point in choose_dial(logits, none, pages, FLAT).points)
 
 
+def test_a_class_that_dev_hardly_has_stays_as_it_was_before() -> None:
+    logits, truth, pages = tokens(2000, seed=5, skew=0.0)
+    few = np.where((truth == 2) & (np.cumsum(truth == 2) > 3), 0, truth)
+    before = Dial(
+        tuple(OperatingPoint(r, b, (7.0, own)) for r, b, own in ((0.0, 0.5, -1.5), (0.5, 1.0, 0.25), (1.0, 2.0, 3.0)))
+    )
+    dial = choose_dial(logits, few, pages, FLAT, fewest=20, before=before)
+    assert [point.offsets[1] for point in dial.points] == [-1.5, 0.25, 3.0]
+    assert all(abs(point.offsets[0]) < 7 for point in dial.points)
+    assert (np.diff([point.offsets for point in dial.points], axis=0) >= 0).all()
+    assert dial.still(FLAT.classes) == []
+    assert choose_dial(logits, few, pages, FLAT, fewest=20).still(FLAT.classes) == ["brand"]
+
+
+def test_one_very_long_page_is_enough_to_choose_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    logits, truth, _ = tokens(20_000, seed=6)
+    monkeypatch.setattr("batag.evaluation.operating_point._MOST_LOGITS", 6000)
+    dial = choose_dial(logits, truth, np.zeros(len(truth), dtype=np.int64), FLAT)
+    assert dial.still(FLAT.classes) == []
+
+
 def test_very_many_tokens_are_sampled_by_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     logits, truth, pages = tokens(20_000, seed=6)
     whole = choose_dial(logits, truth, pages, FLAT)
@@ -127,6 +148,8 @@ def test_very_many_tokens_are_sampled_by_pages(monkeypatch: pytest.MonkeyPatch) 
 def test_it_is_the_same_after_a_bundle() -> None:
     dial = choose_dial(*tokens(300, seed=2), FLAT)
     assert Dial.of_facts(dial.facts(FLAT.classes), FLAT.classes) == dial
+    more = Dial.of_facts(dial.facts(FLAT.classes), (*FLAT.classes, "new"))
+    assert [point.offsets for point in more.points] == [(*point.offsets, 0.0) for point in dial.points]
 
 
 @pytest.mark.parametrize(

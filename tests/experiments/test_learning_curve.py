@@ -33,6 +33,14 @@ def test_a_smaller_size_is_the_beginning_of_a_larger_one_and_dev_pages_are_other
     assert split_pages(pages, None, seed=4)[0] != train
 
 
+def test_only_pages_that_people_labelled_are_learnt_from_and_measured_by() -> None:
+    pages = catalogue(2)
+    people, weak = pages[:4], [replace(page, extra={"weak": True}) for page in pages[4:]]
+    train, dev = split_pages(people[:2] + weak, people[2:] + weak, seed=0)
+    assert sorted(page.id for page in train) == sorted(page.id for page in people[:2])
+    assert dev == people[2:]
+
+
 def test_a_power_law_is_continued_and_a_flat_curve_is_not() -> None:
     law = points({pages: 1 - 2 * pages**-0.5 for pages in (100, 200, 400, 800)})
     wanted = pages_for(law, "macro_f2", gain=0.01)
@@ -65,3 +73,24 @@ def test_the_command_trains_each_size_once_and_draws(tmp_path: Path) -> None:
     assert (other.returncode, "on other pages" in other.stderr) == (1, True)
     other = typed("curve", pages, "--out", pages)
     assert (other.returncode, "is no folder" in other.stderr) == (1, True)
+
+
+def test_a_size_whose_pages_show_no_tag_is_left_out_and_the_others_are_trained(tmp_path: Path) -> None:
+    pages, dev = tmp_path / "pages.jsonl", tmp_path / "dev.jsonl"
+    sample = catalogue(14)
+    order, held = split_pages(sample[:-2], sample[-2:], seed=0)
+    given = [replace(page, tags=()) if page is order[0] else page for page in sample[:-2]]
+    weak = [replace(page, id=f"weak-{page.id}", extra={"weak": "TRUE"}) for page in sample[:3]]
+    write_pages([*given, *weak], pages)
+    write_pages(held, dev)
+    settings = [each for setting in (*QUICK, "training.epochs=1") for each in ("--set", setting)]
+    command = ("curve", pages, "--dev", dev, "--out", tmp_path / "curve", *settings)
+    done = typed(*command, "--sizes", "1,30", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [point["pages"] for point in found["points"]] == [30]
+    assert (found["without_a_tag"], found["weak_left_out"]) == ([{"pages": 1, "seed": 0}], 3)
+    assert "1 pages, seed 0: left out, no tag is on them" in done.stderr
+    assert "3 pages have weak labels and are left out" in done.stderr
+    done = typed(*command, "--sizes", "1")
+    assert (done.returncode, "no tag on the pages of any size. Ask for larger" in done.stderr) == (1, True)

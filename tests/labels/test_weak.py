@@ -10,13 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tiny import catalogue, typed
 
-from batag.labels.weak import WEAK, Marking, Terms
+from batag.labels.weak import WEAK, Marking, Terms, is_weak
+from batag.pages.cleaning import Cleaner
 from batag.pages.page import Page
+from batag.pages.stopwords import fold
+from batag.segmentation.chinese import simplify
 from batag.segmentation.segmentation import Segmentation
 
 
-def marked(title: str, *, segmentation: str = "auto", **lists: list[str]) -> list[tuple[str, str]]:
-    page = Page("1", {"title": title})
+def marked(title: str, *, segmentation: str = "auto", language: str | None = None, **lists: list[str]) -> list[tuple[str, str]]:
+    page = Page("1", {"title": title}, language)
     (found,) = Marking(Terms(lists), Segmentation(segmentation))([page])
     assert all(tag.text == title[tag.start : tag.end] for tag in found.tags)
     return [(tag.label, tag.text) for tag in found.tags]
@@ -45,6 +48,60 @@ def test_a_term_in_two_lists_has_the_label_of_the_first() -> None:
     assert terms.in_two_lists == [("acme", "goods")]
     assert len(terms) == 2
     assert marked("Acme shoes", brand=["ACME"], goods=["acme", "shoes"]) == [("brand", "Acme"), ("goods", "shoes")]
+
+
+@pytest.mark.parametrize("title", ["<b>New</b> <i>Balance</i> shoes", "New<br>Balance shoes", "New http://a.b/c Balance shoes"])
+def test_a_term_that_markup_cuts_in_pieces_is_not_marked_but_shorter_terms_in_it_are(title: str) -> None:
+    assert marked(title, brand=["New Balance"]) == []
+    assert marked(title, brand=["New Balance"], goods=["shoes", "balance"]) == [("goods", "Balance"), ("goods", "shoes")]
+
+
+def test_a_part_of_a_character_is_not_marked() -> None:
+    assert marked("½ inch, 2 inch", size=["2"]) == [("size", "2")]
+    assert marked("㎏ 2kg", size=["kg"]) == [("size", "㎏")]
+
+
+@pytest.mark.parametrize("term", ["New  Balance", " new\tbalance ", "NEW\xa0BALANCE", "Ｎｅｗ\u3000Balance"])
+@pytest.mark.parametrize("text", ["New Balance", "new \n balance", "New&nbsp;&nbsp;Balance", "New\u3000Balance"])
+def test_any_white_space_stands_between_the_words_of_a_term(term: str, text: str) -> None:
+    assert marked(f"our {text} shoes", brand=[term]) == [("brand", text)]
+
+
+def test_white_space_between_given_tokens_is_any_too() -> None:
+    page = Page("1", {"title": "a New  Balance x"}, tokens={"title": ((0, 1), (2, 5), (7, 14), (15, 16))})
+    (found,) = Marking(Terms({"brand": ["new balance"], "x": ["X"]}))([page])
+    assert [(tag.label, tag.text) for tag in found.tags] == [("brand", "New  Balance"), ("x", "x")]
+
+
+@pytest.mark.parametrize(("term", "text"), [("Levi's", "Levi’s"), ("levi’s", "LEVI'S"), ("Levi’s", "Levi&rsquo;s")])
+def test_an_apostrophe_is_straight_or_typographic(term: str, text: str) -> None:
+    assert marked(f"{text} jeans", brand=[term]) == [("brand", text)]
+
+
+@pytest.mark.parametrize(("term", "text"), [("苹果", "蘋果"), ("诺德维克", "諾德維克")])
+def test_a_chinese_term_is_found_in_both_scripts(term: str, text: str) -> None:
+    for one, other in ((term, text), (text, term)):
+        for language in (None, "zh-Hant", "zh-Hans", "en"):
+            assert marked(other, brand=[one], language=language, segmentation="english") == [("brand", other)]
+    assert marked(text, simple=[term], own=[text], segmentation="english") == [("own", text)]
+    assert marked(term, own=[text], simple=[term], segmentation="english") == [("simple", term)]
+
+
+def test_characters_that_only_look_like_the_other_script_are_not_the_term() -> None:
+    assert marked("木の 机 です", goods=["機"], segmentation="english") == []  # a desk, not a machine
+    assert marked("木の 机 です", goods=["机"], segmentation="english") == [("goods", "机")]
+    assert marked("尺寸 表", goods=["錶"], segmentation="english", language="zh-Hant") == []  # a table, not a watch
+    assert marked("尺寸 表", goods=["錶"], segmentation="english", language="zh-Hans") == [("goods", "表")]
+
+
+@pytest.mark.parametrize("said", [True, 1, "true", "True", "TRUE", "1", "yes", "Yes", " YES "])
+def test_a_page_is_weak_in_all_the_spellings_of_yes(said: object) -> None:
+    assert is_weak(Page("1", {"title": "acme"}, labelled=True, extra={WEAK: said}))
+
+
+@pytest.mark.parametrize("said", [False, 0, "FALSE", "no", "0", "", None, [], "2"])
+def test_a_page_that_says_something_else_was_labelled_by_people(said: object) -> None:
+    assert not is_weak(Page("1", {"title": "acme"}, labelled=True, extra={WEAK: said}))
 
 
 def test_people_have_the_last_word_and_pages_without_a_term_stay_without_labels() -> None:
@@ -100,6 +157,39 @@ def test_tags_never_overlap_and_are_always_terms(terms: list[str], title: str) -
         assert tag.text == title[tag.start : tag.end]
         done = tag.end
     assert bool(found.tags) == (found.extra.get(WEAK, False))
+
+
+_PIECES = [
+    "New",
+    "balance",
+    "levi's",
+    "LEVI’S",
+    "苹果",
+    "蘋果",
+    "錶",
+    "表",
+    "機",
+    "の",
+    "½",
+    "2",
+    "Ａ",
+    "İ",
+    " ",
+    "  ",
+    "\u3000",
+]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(_PIECES), max_size=4).map("".join), max_size=6),
+    st.lists(st.sampled_from([*_PIECES, "<b>", "&nbsp;", "\u200b"]), max_size=12).map("".join),
+    st.sampled_from(["auto", "english", "chinese", "characters"]),
+)
+def test_what_is_marked_is_a_term_after_folding_and_has_no_markup(terms: list[str], title: str, segmentation: str) -> None:
+    known = {simplify(fold(term)) for term in terms}
+    for _, text in marked(title, segmentation=segmentation, x=terms):
+        assert simplify(fold(Cleaner()(text).text)) in known
+        assert "<" not in text
 
 
 def test_the_brands_of_the_sample_are_found_again() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from batag.errors import InputError, UsageError
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
 from batag.tagging.assessment import assess, true_labels
+from batag.tagging.sweep import Sweep
 from batag.tagging.tagger import Tagger
 
 LABELS = {"shoes": "goods", "boots": "goods", "acme": "brand", "nice": "goods", "red": "feature"}
@@ -174,6 +176,19 @@ def test_pages_that_nobody_labelled_are_counted_and_never_scored(tagger: Tagger)
     assert found.report()["tags"]["micro"]["predicted"] == 1
 
 
+def test_weak_labels_are_counted_and_nothing_to_be_measured_by(tagger: Tagger, by_hand: list[Page], tmp_path: Path) -> None:
+    weak = [replace(page, id=f"weak {page.id}", extra={"weak": True}) for page in by_hand]
+    alone, both = assess(tagger, by_hand).report(), assess(tagger, by_hand + weak).report()
+    assert both.pop("pages_weak") == 5
+    assert alone.pop("pages_weak") == 0
+    assert both | {"pages_not_labelled": 1} == alone
+    pages, marked = catalogue(2, split="dev"), [replace(page, extra={"weak": True}) for page in catalogue(2, split="test")]
+    sweeps = [Sweep(tiny_tagger()) for _ in range(2)]
+    for sweep, own in zip(sweeps, (pages, pages + marked), strict=True):
+        sweep.add(own)
+    assert sweeps[0].report() == sweeps[1].report()
+
+
 def test_no_page_at_all_is_a_report_of_zeros(tagger: Tagger) -> None:
     report = assess(tagger, []).report()
     assert (report["pages"], report["tokens"]["macro_f1"], report["tags"]["micro"]["f1"]) == (0, 0.0, 0.0)
@@ -299,7 +314,7 @@ def test_a_chart_of_another_kind_is_refused_before_any_work(tmp_path: Path) -> N
 
 
 def test_pages_without_labels_cannot_be_scored_and_leave_no_file(files: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"unlabelled\.jsonl.*no labelled page"):
+    with pytest.raises(InputError, match=r"unlabelled\.jsonl.*no page that people labelled"):
         evaluate(tiny_run(), [files / "unlabelled.jsonl"], wrong=tmp_path / "wrong.jsonl", chart=tmp_path / "chart.png")
     assert list(tmp_path.iterdir()) == []
 

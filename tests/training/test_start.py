@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -136,15 +137,65 @@ def test_old_pages_that_are_gone_or_changed_are_one_clear_error_that_can_be_avoi
         assert done.returncode == 0, done.stderr
 
 
-def test_dev_pages_are_new_ones(tmp_path: Path) -> None:
+def test_dev_pages_are_new_ones_and_those_that_the_start_was_measured_by(tmp_path: Path) -> None:
     new = written(tmp_path / "new.jsonl", [replace(each, id=f"new-{each.id}") for each in catalogue(20, seed=5)])
     recipe = read_recipe(None, base=recipe_of(tiny_run()))
     run = Run.create(tmp_path / "run", recipe, DataFiles((new,)).replaying(None, tiny_run()))
     run.prepare(device="cpu")
     assert run.data is not None
-    assert all(example.page.startswith("new-") for example in run.data.dev)
+    measured = {page.id for page in catalogue(10, split="dev")}
+    old = {example.page for example in run.data.dev if not example.page.startswith("new-")}
+    assert old == measured
+    assert any(example.page.startswith("new-") for example in run.data.dev)
     assert any(not example.page.startswith("new-") for example in run.data.train)
-    assert run.data.facts["train"]["replayed"] == 60
+    assert (run.data.facts["train"]["replayed"], run.data.facts["dev"]["replayed"]) == (60, 30)
+    again = Run.open(tmp_path / "run")
+    assert (again.files.replay, again.files.old_dev) == (run.files.replay, run.files.old_dev)
+    further = DataFiles((new,)).replaying(None, tmp_path / "run")
+    assert [each.path for each in further.old_dev] == [each.path for each in run.files.old_dev]
+    assert [each.path for each in further.replay] == [new.resolve(), *(each.path for each in run.files.replay)]
+    assert not DataFiles((new,)).replaying([new], tmp_path / "run").old_dev
+    without = read_recipe(None, settings=["training.replay=0"], base=recipe_of(tiny_run()))
+    assert read_data(run.files, without, problems=Problems()).facts["dev"]["replayed"] == 0
+
+
+def test_what_dev_is_too_small_to_tell_is_as_the_start_had_it(tmp_path: Path) -> None:
+    pages = written(tmp_path / "new.jsonl", catalogue(3, seed=7))
+    bundle = tmp_path / "alone"
+    points = [
+        {"richness": r, "beta": b, "offsets": {"goods": own, "brand": 2 * own, "feature": 0.0}}
+        for r, b, own in ((0.0, 0.5, -1.0), (0.5, 1.0, 0.0), (1.0, 2.0, 0.5))
+    ]
+    line = {"method": "temperature", "raw": [0.0, 1.0], "probability": [0.1, 0.8]}
+    make_bundle(bundle, operating_points={"points": points}, calibration=line)
+    run = begun(tmp_path / "run", pages, "training.epochs=1", start=bundle)
+    for _ in run.train():
+        pass
+    said = read_bundle(tmp_path / "run").description
+    assert run.data is not None
+    shown = Counter(label for example in run.data.dev for label in example.labels)
+    few = [name for number, name in enumerate(run.data.scheme.classes, 1) if shown[number] < 20]
+    assert "brand" in few
+    kept = [point.model_dump() for point in said.operating_points.points]
+    assert all(one["offsets"][name] == other["offsets"][name] for one, other in zip(kept, points, strict=True) for name in few)
+    assert said.calibration.method == "temperature"
+    assert run.dial is not None
+    assert run.dial.calibrated
+
+
+def test_what_learnt_without_labels_has_no_old_pages(tmp_path: Path, new: Path) -> None:
+    import shutil
+
+    shutil.copytree(tiny_run(), tmp_path / "start")
+    facts = tmp_path / "start" / "data.json"
+    facts.write_text(json.dumps(json.loads(facts.read_text()) | {"command": "pretrain"}))
+    files = DataFiles((new,)).replaying(None, tmp_path / "start")
+    assert (files.replay, files.old_dev) == ((), ())
+
+
+def test_the_run_around_a_bundle_is_found_from_inside(new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tiny_run() / "bundle")
+    assert DataFiles((new,)).replaying(None, Path()).replay
 
 
 def test_what_the_start_carries_itself_is_used(tmp_path: Path, new: Path) -> None:
@@ -208,11 +259,34 @@ def test_weak_pages_are_learnt_from_but_never_measured_by(tmp_path: Path) -> Non
     data = read_data(DataFiles((pages,)), read_recipe(None), problems=Problems())
     train, dev = data.facts["train"], data.facts["dev"]
     assert train["weak"] + train["left_out"] == 60
-    assert 0 < train["left_out"] < 20  # may be twins of dev pages
+    assert train["left_out"] < 6  # twins of dev pages alone
+    assert dev["pages"] == 6
     assert dev["weak"] == 0
     assert dev["pages"] + train["pages"] + train["left_out"] == 120
     named = read_data(DataFiles((pages,), (pages,)), read_recipe(None), problems=Problems())
     assert (named.facts["dev"]["pages"], named.facts["dev"]["not_labelled"]) == (60, 60)
+
+
+def test_among_many_weak_pages_a_tenth_of_the_few_by_people_is_held_out_and_only_twins_are_left_out(tmp_path: Path) -> None:
+    people = catalogue(200)[:20]
+    weak = [replace(page, id=f"weak-{page.id}", extra={WEAK: True}) for page in catalogue(200)[20:]]
+    twins = [replace(page, id=f"twin-{page.id}", extra={WEAK: True}) for page in people]
+    pages = written(tmp_path / "all.jsonl", people + weak + twins)
+    data = read_data(DataFiles((pages,)), read_recipe(None), problems=Problems())
+    train, held = ({example.page for example in part} for part in (data.train, data.dev))
+    assert len(held) == 2
+    assert held < {page.id for page in people}
+    assert {page.id for page in people} - held < train
+    assert {f"twin-{id}" for id in held}.isdisjoint(train)
+    assert data.facts["train"]["left_out"] < 20
+
+
+def test_weak_pages_that_count_nothing_are_left_out_and_counted(tmp_path: Path) -> None:
+    people, weak = catalogue(4), [replace(page, id=f"w{page.id}", extra={WEAK: True}) for page in catalogue(4, seed=3)]
+    pages = written(tmp_path / "all.jsonl", people + weak)
+    recipe = read_recipe(None, settings=["training.weak=0"])
+    data = read_data(DataFiles((pages,), (pages,)), recipe, problems=Problems())
+    assert (data.facts["train"]["pages"], data.facts["train"]["not_labelled"], data.facts["train"]["weak"]) == (12, 12, 0)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from tests.tiny import QUICK
 import batag
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.prediction import probabilities
+from batag.encoders.word_vectors import WordVectors
 from batag.engines import build_engine
 from batag.engines.engine import LayerEngine
 from batag.pages.formats import write_pages
@@ -59,14 +60,20 @@ def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japane
 
 
 @pytest.mark.parametrize(
-    ("languages", "kind", "width"), [(["zh-Hant"], "characters", 128), (["ja", "zh-Hant"], "vectors+characters", 256)]
+    ("languages", "kind", "width", "format"),
+    [
+        (["zh-Hant"], "characters", 128, 5),
+        (["ja", "zh-Hant"], "vectors+characters", 256, 5),
+        (["en"], "english", 100, 6),
+        (["en", "ja", "zh-Hant"], "vectors+english+characters", 356, 6),
+    ],
 )
-def test_chinese_pages_are_learnt_with_a_reader_of_characters_that_travels_in_the_bundle(
-    tmp_path: Path, languages: list[str], kind: str, width: int
+def test_what_is_known_of_words_travels_in_the_bundle(
+    tmp_path: Path, languages: list[str], kind: str, width: int, format: int
 ) -> None:
     bundle = read_bundle(trained(tmp_path, *(page for language in languages for page in pages_in(language))))
     said = bundle.description
-    assert (said.format, said.frozen, said.input.frozen_width) == (5, kind, width)
+    assert (said.format, said.frozen, said.input.frozen_width) == (format, kind, width)
     same(bundle)
     student = Distillation(bundle, student_recipe(bundle, settings=SMALL))
     assert student.vectors is not None
@@ -102,11 +109,18 @@ def test_a_run_that_began_before_there_was_a_reader_goes_on_without_one(tmp_path
     assert read_bundle(tmp_path / "run").description.frozen == ""
 
 
-def test_pages_in_other_languages_and_an_empty_setting_have_none(tmp_path: Path) -> None:
-    for number, (language, settings) in enumerate((("en", AUTO), ("ja", [*AUTO, "input.vectors="]))):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        assert read_bundle(trained(folder, *pages_in(language), settings=settings)).description.frozen == ""
+def test_an_empty_setting_has_none(tmp_path: Path) -> None:
+    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=[*AUTO, "input.vectors="])).description.frozen == ""
+
+
+def test_the_groups_of_english_words_reach_the_second_reader(tmp_path: Path) -> None:
+    bundle = read_bundle(trained(tmp_path, *pages_in("en")))
+    said = [build_engine("torch", bundle, device="cpu").probabilities([["by", "Sony"]])[0]]
+    frozen = bundle.frozen
+    assert isinstance(frozen, WordVectors)
+    frozen._groups = None
+    said.append(build_engine("torch", bundle, device="cpu").probabilities([["by", "Sony"]])[0])
+    assert np.abs(said[0] - said[1]).max() > 1e-4
 
 
 def test_the_paper_s_input_has_none(tmp_path: Path) -> None:

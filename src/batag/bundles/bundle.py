@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, Description, FileName
+from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, KNOWN, Description, FileName
+from batag.bundles.exported import engines_of, oldest_format
 from batag.bundles.frozen import check_frozen, load_frozen
 from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays
 from batag.encoders.vocabulary import Vocabulary
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 MODEL: FileName = "model.safetensors"
 VOCABULARY: FileName = "vocabulary.json"
 DICTIONARY: FileName = "dictionary.txt"
-KNOWN = "known.safetensors"
 _REQUIRED = (MODEL, VOCABULARY)
 _LONGEST_WORDS, _ROOM_FOR_NAMES = 1 << 30, 16 << 20
 _LONGEST_DESCRIPTION = 64 << 20
@@ -97,7 +97,8 @@ def write_bundle(
     description: Mapping[str, Any],
     frozen: Frozen | None = None,
 ) -> None:
-    """Write a bundle beside its place and put it there whole; an older one of that name is replaced."""
+    """Write a bundle beside its place and put it there whole; an older one of that name is replaced, and its engines are kept
+    if they were made of the same weights."""
     folder = folder.resolve()
     from safetensors.torch import save as save_tensors
 
@@ -113,17 +114,20 @@ def write_bundle(
         if dictionary is not None:
             contents[DICTIONARY] = "".join(f"{term}\n" for term in dictionary.terms).encode()
         contents |= {} if frozen is None else frozen.files()
+        engines, kept = engines_of(folder, contents)
+        contents |= kept
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
         # The oldest format that can say it, so that older batags read what they can.
         head, input = description.get("head", {}), description["input"]
         needs = {
+            6: frozen is not None and "english" in frozen.kind,
             5: frozen is not None and "characters" in frozen.kind,
             4: head.get("neighbours"),
             3: (input["kind"] == "rich" and input.get("parts")) or head.get("chain"),
             2: frozen is not None or not description["scheme"]["classes"],
         }
-        oldest = next((number for number, needed in needs.items() if needed), 1)
-        whole = {"format": oldest} | dict(description) | {"files": files}
+        oldest = max(next((number for number, needed in needs.items() if needed), 1), oldest_format(kept))
+        whole = {"format": oldest} | dict(description) | {"engines": engines, "files": files}
         if frozen is not None:
             whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}
         contents[DESCRIPTION] = json.dumps(whole, ensure_ascii=False, indent=2).encode()

@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 5
+FORMAT = 6
 """The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet; 3 knows
 parts of speech, or decides labels of neighbours together; 4 has a second reader; 5 reads words by their
-characters, or keeps what is known of its own."""
+characters, or keeps what is known of its own; 6 knows English words, and groups of like ones."""
 
 DESCRIPTION = "bundle.json"
+KNOWN = "known.safetensors"
 AGAIN = "Copy the bundle again, or train it again"
 
 Size = Annotated[int, Field(ge=1, le=65_536)]
@@ -24,6 +25,8 @@ _Own = Literal[
     "dictionary.txt",
     "vectors.json",
     "vectors.safetensors",
+    "english.json",
+    "english.safetensors",
     "characters.json",
     "characters.safetensors",
     "known.safetensors",
@@ -32,6 +35,7 @@ _Own = Literal[
 ]
 _OfBackbone = Annotated[str, Field(pattern=r"^backbone/[a-z_]+(\.bpe)?\.(json|txt|model|safetensors)$", max_length=64)]
 FileName = _Own | _OfBackbone
+Frozen = Annotated[str, Field(pattern=r"^(|backbone|vectors(\+english)?(\+characters)?|english(\+characters)?|characters)$")]
 
 
 class _Part(BaseModel):
@@ -170,7 +174,7 @@ class Description(_Part):
     metrics: dict[str, Any] = {}
     trained_on: dict[str, Any] = {}
     recipe: dict[str, Any] = {}
-    frozen: Literal["", "vectors", "characters", "vectors+characters", "backbone"] = ""
+    frozen: Frozen = ""
     engines: dict[Name, EngineOf] = {}
     files: dict[FileName, FileOf]
 

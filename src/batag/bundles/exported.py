@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from batag.bundles.bundle import KNOWN
-from batag.bundles.description import DESCRIPTION, EngineOf
+from batag.bundles.description import DESCRIPTION, KNOWN, EngineOf
 from batag.pages.file import open_output
 
 _WITH_KNOWN = 5
+_FILES = {KNOWN, "model.onnx", "model.int8.onnx"}
 
 
 def add_engine(folder: Path, name: str, facts: EngineOf, *, files: Mapping[str, bytes], torch: EngineOf) -> None:
@@ -30,10 +30,29 @@ def add_engine(folder: Path, name: str, facts: EngineOf, *, files: Mapping[str, 
     for file, data in files.items():
         _write(folder / file, data)
         said["files"][file] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    if KNOWN in said["files"]:
-        said["format"] = max(said["format"], _WITH_KNOWN)
+    said["format"] = max(said["format"], oldest_format(said["files"]))
     engines |= {"torch": torch.model_dump(exclude_defaults=True), name: facts.model_dump()}
     _write(path, json.dumps(said, ensure_ascii=False, indent=2).encode())
+
+
+def oldest_format(files: Iterable[str]) -> int:
+    """The oldest bundle format that can have what engines added."""
+    return _WITH_KNOWN if KNOWN in files else 1
+
+
+def engines_of(folder: Path, made: Mapping[str, bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The engines of the bundle that stands there, and their files, if that was made of these very files: its dial alone is
+    another now. One that is damaged has none."""
+    try:
+        said = json.loads((folder / DESCRIPTION).read_bytes())
+        digests = {name: each["sha256"] for name, each in said["files"].items()}
+        if not said.get("engines") or not digests.keys() - made.keys() <= _FILES:
+            return {}, {}
+        kept = {name: (folder / name).read_bytes() for name in digests.keys() - made.keys()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}, {}
+    found = {name: hashlib.sha256(data).hexdigest() for name, data in (dict(made) | kept).items()}
+    return (said["engines"], kept) if found == digests else ({}, {})
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -7,13 +7,14 @@ from pathlib import Path
 from safetensors import SafetensorError
 
 from batag.bundles.description import AGAIN, DESCRIPTION, Description
-from batag.encoders import character_vectors, word_vectors
+from batag.encoders import character_vectors
 from batag.encoders.character_vectors import CharacterVectors
 from batag.encoders.frozen import Frozen, FrozenWords, JoinedWords
-from batag.encoders.word_vectors import WordVectors
+from batag.encoders.word_vectors import WordVectors, files_of
 from batag.errors import InputError
 
-_WORDS = {"vectors": word_vectors.FILES, "characters": character_vectors.FILES}
+_TABLES = ("vectors", "english")
+_WORDS = {kind: files_of(kind) for kind in _TABLES} | {"characters": character_vectors.FILES}
 _BACKBONE = ("backbone/config.json", "backbone/model.safetensors")
 
 
@@ -50,7 +51,7 @@ def _load(folder: Path, kind: str) -> Frozen:
 
             return Backbone(folder / _where(kind))
         said, arrays = ((folder / name).read_bytes() for name in _WORDS[kind])
-        return WordVectors.of_files(said, arrays) if kind == "vectors" else CharacterVectors.of_files(said, arrays)
+        return WordVectors.of_files(said, arrays, kind=kind) if kind in _TABLES else CharacterVectors.of_files(said, arrays)
     except (SafetensorError, ValueError, KeyError, RecursionError) as error:
         raise InputError(f"does not fit {DESCRIPTION} ({error})", where=str(folder / _where(kind)), todo=AGAIN) from error
 

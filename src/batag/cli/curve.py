@@ -43,6 +43,7 @@ def curve(
     from batag.cli.terminal import cell, collected_problems, console, print_json, watched
     from batag.errors import InputError
     from batag.experiments.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
+    from batag.labels.weak import is_weak
     from batag.pages.formats import read_pages
     from batag.training.loop import StepDone
     from batag.training.recipe import read_recipe
@@ -57,6 +58,10 @@ def curve(
         given = [page for path in pages for page in watched(read_pages(path, **said, problems=found), doing="reading")]
         held = None if dev is None else [page for path in dev for page in read_pages(path, **said, problems=found)]
     err = console(error=True)
+    if weak := sum(page.labelled and is_weak(page) for page in [*given, *(held or [])]):
+        note = f"{weak:,} pages have weak labels and are left out: a curve is of what people labelled"
+        err.print(note, style="yellow", markup=False)
+    without: list[dict[str, int]] = []
     points: list[Point] = []
     shown = bars.Progress(
         bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TimeRemainingColumn(), console=err, transient=True,
@@ -67,6 +72,7 @@ def curve(
             train, scored = split_pages(given, held, seed=seed)
             chosen = read_recipe(recipe, settings=[*changes, f"training.seed={seed}"])
             for size in parse_sizes(sizes, most=len(train)):
+                before = len(points)
                 task = shown.add_task(f"{size:,} pages, seed {seed}", total=None)
                 for done in train_point(out / f"{size}-{seed}", train[:size], scored, chosen, device=device):
                     if isinstance(done, Run):
@@ -78,11 +84,18 @@ def curve(
                         scores = f"macro F1 {percent(done.macro_f1)} F2 {percent(done.macro_f2)}"
                         err.print(f"{size:,} pages, seed {seed}: {scores}", markup=False)
                 shown.remove_task(task)
+                if len(points) == before:
+                    without.append({"pages": size, "seed": seed})
+                    err.print(f"{size:,} pages, seed {seed}: left out, no tag is on them", style="yellow", markup=False)
+    if not points:
+        todo = "Ask for larger --sizes, or see docs/labelling.md"
+        raise InputError("no tag on the pages of any size", where=", ".join(map(str, pages)), todo=todo)
     picture = out / "curve.png"
     draw_learning_curve(points, picture, title=f"{', '.join(path.name for path in pages)}: what labelled pages buy")
     promises = {metric: pages_for(points, metric, gain=0.01) for metric in ("macro_f1", "macro_f2")}
     if as_json:
-        print_json({"points": [asdict(point) for point in points], "pages_for_one_point_more": promises, "chart": str(picture)})
+        facts = {"points": [asdict(point) for point in points], "without_a_tag": without, "weak_left_out": weak}
+        print_json(facts | {"pages_for_one_point_more": promises, "chart": str(picture)})
         return
     rows = sorted({point.pages for point in points})
     classes = list(points[-1].classes)

@@ -68,7 +68,9 @@ def evaluate(
         listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
         assessment = assess(tagger, chain.from_iterable(readers), richness=richness, wrong=listed)
         if not assessment.pages:
-            raise InputError("no labelled page to score on", where=", ".join(map(str, pages)), todo="See docs/labelling.md")
+            raise InputError(
+                "no page that people labelled to score on", where=", ".join(map(str, pages)), todo="See docs/labelling.md"
+            )
     report = assessment.report()
     if dial is not None:
         report["dial"] = draw_sweep(tagger, chain.from_iterable(read_pages(path, **said_of_input) for path in pages), dial)
@@ -78,11 +80,10 @@ def evaluate(
         print_json({"bundle": str(bundle), "files": [str(path) for path in pages]} | report | {"problems": dict(found.counts)})
         return
     out = console()
-    right = f"{assessment.right:,} of {assessment.pages:,} pages are all right"
-    out.print(
-        right + (f"; {assessment.not_labelled:,} are not labelled and do not count" if assessment.not_labelled else ""),
-        markup=False,
-    )
+    line = f"{assessment.right:,} of {assessment.pages:,} pages are all right"
+    for number, what in ((assessment.not_labelled, "are not labelled"), (assessment.weak, "have weak labels")):
+        line += f"; {number:,} {what} and do not count" if number else ""
+    out.print(line, markup=False)
     show_scores(report, out)
     show_groups(report["by"], out)
     if assessment.unknown_classes:

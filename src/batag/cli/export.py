@@ -37,11 +37,13 @@ def export(
 
     from batag.bundles.bundle import read_bundle
     from batag.cli.terminal import collected_problems, console, print_json
+    from batag.engines.export import check_export
     from batag.engines.export import export as make
     from batag.settings import settings
 
     torch.set_num_threads(settings.threads)
     read = read_bundle(bundle)
+    check_export(read, kind=engine, int8=int8)
     said_of_input = options.of_input(format, columns, language, encoding)
     with collected_problems(strict=strict, path=problems) as found:
         examples = _examples(read, pages or [], problems=found, **said_of_input)
@@ -59,11 +61,12 @@ def export(
 def _examples(bundle: Bundle, files: list[Path], **reading: object) -> list[Example]:
     from itertools import chain
 
+    from batag.labels.weak import without_weak
     from batag.pages.formats import read_pages
     from batag.pages.sample import LANGUAGES, sample_pages
     from batag.training.examples import label_words, make_examples
 
-    given = chain.from_iterable(read_pages(path, **reading) for path in files)  # type: ignore[arg-type]
+    given = map(without_weak, chain.from_iterable(read_pages(path, **reading) for path in files))  # type: ignore[arg-type]
     sample = chain.from_iterable(sample_pages(each, pages=40, split="dev") for each in LANGUAGES)
     found = label_words(given if files else sample, bundle.segmentation)
     said = bundle.description

@@ -127,8 +127,9 @@ def notes(facts: dict[str, Any]) -> list[str]:
         lines.append("no old page is mixed in: what the bundle knew may be forgotten (--replay FILE names old pages)")
     if lost := [name for name in facts["old_classes"] if not train["class_tags"].get(name)]:
         lines.append(f"train: classes of the bundle without a tag to learn from: {', '.join(lost)}")
-    if train["replayed"]:
-        lines.append(f"train: {train['replayed']:,} old pages are mixed in (training.replay)")
+    for name, part in (("train", train), ("dev", dev)):
+        if part["replayed"]:
+            lines.append(f"{name}: {part['replayed']:,} old pages are mixed in (training.replay)")
     if train["left_out"]:
         lines.append(
             f"train: {train['left_out']:,} weak or old pages are left out, so that no twin of a dev page is learnt from"
@@ -144,21 +145,29 @@ def rare_classes(facts: dict[str, Any]) -> list[str]:
     """Classes with too few tags to learn from or to be measured by, and about how many pages more it takes."""
     lines = []
     train, dev = facts["train"], facts["dev"]
-    for name in train["class_tags"]:
-        learnt, measured = train["class_tags"][name], dev["class_tags"].get(name, 0)
-        parts = ((train, learnt, settings.rare_class_tags), (dev, measured, settings.rare_dev_tags))
-        # Of pages that are labelled more, a tenth is held out where no dev pages are named.
-        shares = (1.0, 10.0 if facts["held_out"] else 1.0)
-        more = max(
-            share * (wanted - has) * part["pages"] / max(has, 1)
-            for (part, has, wanted), share in zip(parts, shares, strict=True)
-        )
-        if more > 0:
-            what = f"{name} is rare: {learnt:,} tags to learn from, {measured:,} to be measured by; do not trust its scores yet"
-            lines.append(f"{what} (at this rate about {math.ceil(more / 10) * 10:,} labelled pages more would do)")
+    for name, learnt in train["class_tags"].items():
+        measured = dev["class_tags"].get(name, 0)
+        # At the rate of its own pages, or, where these show none, of the training pages.
+        rate = max(learnt, 1) / max(train["pages"], 1)
+        to_learn = (settings.rare_class_tags - learnt) / rate
+        to_measure = (settings.rare_dev_tags - measured) / (measured / dev["pages"] if measured else rate)
+        if max(to_learn, to_measure) <= 0:
+            continue
+        what = f"{name} is rare: {learnt:,} tags to learn from, {measured:,} to be measured by; do not trust its scores yet"
+        if facts["held_out"]:
+            # Of pages that are labelled more, a tenth is held out.
+            wanted = f"{_about(max(to_learn, 10 * to_measure))} labelled pages more"
+        else:
+            parts = (("to learn from", to_learn), ("in dev", to_measure))
+            wanted = " and ".join(f"{_about(more)} labelled pages more {where}" for where, more in parts if more > 0)
+        lines.append(f"{what} (at this rate about {wanted} would do)")
     if lines:
         lines.append("batag curve shows what more pages would bring")
     return lines
+
+
+def _about(pages: float) -> str:
+    return f"{math.ceil(pages / 10) * 10:,}"
 
 
 @contextmanager
@@ -233,19 +242,35 @@ def report(run: Run, *, as_json: bool) -> None:
     bundle = run.folder / BUNDLE
     if as_json:
         assert run.data is not None
-        print_json({"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores})
+        said = {"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores}
+        print_json(said | {"doubts": doubts(run)})
         return
     out = console()
     chosen = f"epoch {run.scores['epoch']}, by {run.selection.metric}"
     out.print(f"dev scores of the best epoch ({chosen}), balanced tags:", markup=False)
     show_scores(run.scores, out)
     show_points(run.scores["points"], out)
-    if not run.calibrated:
-        note = (
-            "dev has too few tags to calibrate scores by: a tag's score is the encoder's own, not a probability to be trusted"
-        )
+    for note in doubts(run):
         out.print(note, style="yellow", markup=False)
     pictures = f"curves in {run.folder / CURVES}, the dial in {run.folder / DIAL}"
     out.print(f"{pictures}, bundle in {bundle}; next:", markup=False)
     out.print(f"  batag evaluate {bundle} TEST_PAGES", markup=False)
     out.print(f"  batag tag {bundle} PAGES --out TAGGED.jsonl", markup=False)
+
+
+def doubts(run: Run) -> list[str]:
+    """What dev was too small to tell."""
+    assert run.dial is not None
+    assert run.data is not None
+    lines = []
+    if not run.dial.calibrated:
+        lines.append(
+            "scores could not be calibrated (dev has too few tags or pages, or tags that are all right or all wrong): "
+            "a tag's score is the encoder's own, not a probability to be trusted"
+        )
+    if still := run.dial.dial.still(run.data.scheme.classes):
+        lines.append(
+            f"clean and rich tags are the same for {', '.join(still)}: dev has fewer than {settings.rare_dev_tags} of its "
+            "tokens, or nothing to choose between"
+        )
+    return lines

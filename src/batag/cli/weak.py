@@ -30,7 +30,7 @@ def weak(
     problems: options.ProblemFile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Mark known terms on pages: the longest first, whole words only, in any case and width; people's own labels stay."""
+    """Mark terms on pages: the longest first, whole words only, in any case, width or script; people's labels stay."""
     from batag.cli.saving import save
     from batag.cli.terminal import collected_problems, print_json, watched
     from batag.labels.weak import Marking

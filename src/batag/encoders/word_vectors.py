@@ -1,6 +1,6 @@
 """Word vectors that others learnt: from word2vec's and GloVe's files, or those of an installed spaCy model.
 
-Shapes: N words, K numbers a word.
+Shapes: N words, K numbers a word, G divisions of words into groups.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO
@@ -18,48 +18,70 @@ from numpy.typing import NDArray
 
 from batag.encoders.batches import Floats
 from batag.encoders.frozen import FrozenWords, Kinds
-from batag.errors import InputError
+from batag.errors import BatagError, InputError, UsageError
 from batag.segmentation.speech import normal_form
 
-FILES = ("vectors.json", "vectors.safetensors")
 _OF_SPACY = ("vectors", "key2row", "strings.json")
 Rows = NDArray[np.int32]
+Groups = NDArray[np.uint16]
+
+
+def files_of(kind: str) -> tuple[str, str]:
+    """Where a bundle keeps the words and the numbers of such a table."""
+    return f"{kind}.json", f"{kind}.safetensors"
 
 
 class WordVectors(FrozenWords):
-    """A vector a word, as it is written, in lower case or in its normal form; a word that is not in the table has zeros."""
+    """A vector a word, as it is written, in lower case or in its normal form; a word that is not in the table has zeros.
 
-    kind = "vectors"
+    Its kinds are the groups of like words that it stands in, if the table has groups.
+    """
 
-    def __init__(self, words: Sequence[str], table: Floats, rows: Rows | None = None) -> None:
-        """`table` has a first row of zeros; `rows` says which one is a word's, else they are one a word, in order."""
+    def __init__(
+        self,
+        words: Sequence[str],
+        table: Floats,
+        rows: Rows | None = None,
+        *,
+        groups: Groups | None = None,
+        kind: str = "vectors",
+    ) -> None:
+        """`table` has a first row of zeros; `rows` says which one is a word's, else they are one a word, in order; `groups`
+        [N,G] are the numbers of a word's groups, one of each division."""
         super().__init__()
-        self.words, self.width = list(words), table.shape[1]
-        self._table, self._rows = table, rows
-        numbers: Iterable[int] = range(1, len(self.words) + 1) if rows is None else rows.tolist()
-        self._row_of = dict(zip(self.words, numbers, strict=True))
+        self.words, self.width, self.kind = list(words), table.shape[1], kind
+        self._table, self._rows, self._groups = table, rows, groups
+        self._place_of = {word: place for place, word in enumerate(self.words, 1)}
+        self._row_at = np.arange(len(self.words) + 1) if rows is None else np.concatenate(([0], rows))
 
     def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Kinds]]:
-        found = self._row_of
-        rows = [found.get(word) or found.get(word.lower()) or found.get(normal_form(word), 0) for word in words]
-        return self._table[rows], [()] * len(rows)
+        found = self._place_of
+        places = [found.get(word) or found.get(word.lower()) or found.get(normal_form(word), 0) for word in words]
+        return self._table[self._row_at[places]], list(map(self._kinds, places))
+
+    def _kinds(self, place: int) -> Kinds:
+        if self._groups is None or not place:
+            return ()
+        return tuple(f"like{division}={group}" for division, group in enumerate(self._groups[place - 1].tolist()))
 
     def files(self) -> dict[str, bytes]:
         from safetensors.numpy import save
 
+        said, numbers = files_of(self.kind)
         words = json.dumps(self.words, ensure_ascii=False).encode(errors="surrogatepass")
-        rows = {} if self._rows is None else {"rows": self._rows}
-        return {FILES[0]: words, FILES[1]: save({"vectors": self._table} | rows)}
+        more = {"rows": self._rows, "groups": self._groups}
+        kept = {name: value for name, value in more.items() if value is not None}
+        return {said: words, numbers: save({"vectors": self._table} | kept)}
 
     @classmethod
-    def of_files(cls, words: bytes, table: bytes) -> WordVectors:
+    def of_files(cls, words: bytes, table: bytes, *, kind: str = "vectors") -> WordVectors:
         """From what `files` gave, which may have been tampered with (ValueError)."""
         from safetensors.numpy import load
 
         names, found = json.loads(words), load(table)
-        vectors, rows = found["vectors"], found.get("rows")
+        vectors, rows, groups = found["vectors"], found.get("rows"), found.get("groups")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"`{FILES[0]}` is not a list of words")
+            raise ValueError(f"`{files_of(kind)[0]}` is not a list of words")
         count = len(names) + 1 if rows is None else len(vectors)
         if vectors.ndim != 2 or len(vectors) != count or vectors.dtype != np.float32 or not np.isfinite(vectors).all():
             raise ValueError(f"the vectors are not {count} rows of finite numbers")
@@ -67,14 +89,19 @@ class WordVectors(FrozenWords):
             rows.shape != (len(names),) or rows.dtype != np.int32 or not ((rows >= 0) & (rows < count)).all()
         ):
             raise ValueError(f"the vectors have no row for each of {len(names)} words")
-        return cls(names, vectors, rows)
+        if groups is not None and (groups.ndim != 2 or len(groups) != len(names) or groups.dtype != np.uint16):
+            raise ValueError(f"the vectors have no groups for each of {len(names)} words")
+        return cls(names, vectors, rows, groups=groups, kind=kind)
 
 
 def vector_files(name: str) -> tuple[Path, ...]:
     """The file of that name; or those of the installed spaCy model of that name."""
     if Path(name).exists() or not name.isidentifier():
         return (Path(name),)
-    package = find_spec(name)
+    try:
+        package = find_spec(name)
+    except ValueError:  # a module without a spec, such as __main__
+        package = None
     for folder in package.submodule_search_locations or () if package is not None else ():
         for vectors in sorted(Path(folder).glob(f"*/vocab/{_OF_SPACY[0]}")):
             return tuple(vectors.with_name(each) for each in _OF_SPACY)
@@ -92,6 +119,8 @@ def read_vectors(path: Path, *more: Path) -> WordVectors:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as stream:
             name = path.with_suffix("").name if path.suffix == ".gz" else path.name
             words, rows = (_binary if name.endswith((".bin", ".vector")) else _text)(stream, str(path))
+    except BatagError:
+        raise
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot be read ({error})", where=str(path), todo="Check the file") from error
     except ValueError as error:
@@ -108,9 +137,11 @@ def read_vectors(path: Path, *more: Path) -> WordVectors:
 
 def _of_spacy(path: Path) -> WordVectors:
     """Many words of a spaCy model may share a row."""
-    from spacy.strings import StringStore
-    from spacy.vectors import Vectors
-
+    try:
+        from spacy.strings import StringStore
+        from spacy.vectors import Vectors
+    except ImportError as error:
+        raise UsageError("the vectors of a spaCy model need spaCy", todo="pip install 'batag[vectors]'") from error
     try:
         strings, vectors = StringStore().from_disk(path.with_name(_OF_SPACY[2])), Vectors().from_disk(path.parent)
         kept = [(strings[key], row + 1) for key, row in vectors.key2row.items() if key in strings and row >= 0]
@@ -149,17 +180,17 @@ def _text(stream: BinaryIO | gzip.GzipFile, where: str) -> tuple[list[str], list
     found: dict[str, Floats] = {}
     width = 0
     for number, line in enumerate(stream, 1):
-        parts = line.decode(errors="replace").rstrip().split(" ")
-        if number == 1 and len(parts) == 2:
+        if line.isspace() or (number == 1 and len(line.split()) == 2):
             continue
-        width = width or len(parts) - 1
-        # From the right: a word may have a space in it.
-        word, values = " ".join(parts[: len(parts) - width]), parts[len(parts) - width :]
+        # A line that begins with a space has no word: too few numbers are left below.
+        width = width or len(line.split()) - (not line[:1].isspace())
+        # From the right: a word may have a space in it. As bytes: it may be a space itself (U+00A0).
+        word, *values = line.strip().rsplit(maxsplit=width)
         try:
             row = np.array(values, dtype=np.float32)
         except ValueError:
             row = np.zeros(0, dtype=np.float32)
-        if not word or len(row) != width or not width:
+        if len(row) != width or not width:
             raise InputError(f"is not a word and {width} numbers", where=f"{where}:{number}", todo="Mend or remove the line")
-        found.setdefault(word, row)
+        found.setdefault(word.decode(errors="replace"), row)
     return list(found), list(found.values())

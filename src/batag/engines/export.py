@@ -23,8 +23,8 @@ import torch
 from safetensors.numpy import save
 from torch import Tensor, nn
 
-from batag.bundles.bundle import KNOWN, Bundle
-from batag.bundles.description import EngineOf
+from batag.bundles.bundle import Bundle
+from batag.bundles.description import KNOWN, EngineOf
 from batag.bundles.exported import add_engine
 from batag.encoders.batches import BATCH_TOKENS, by_length
 from batag.encoders.position import sinusoid
@@ -55,12 +55,7 @@ class Exported:
 
 def export(bundle: Bundle, *, kind: str, int8: bool, examples: Sequence[Example], force: bool = False) -> Exported:
     """Make an engine, compare it with float32 torch on examples, and add it to the bundle unless it is worse."""
-    if kind not in ("onnx", "torch"):
-        raise UsageError(f"{kind!r} cannot be exported", todo="There are onnx and torch")
-    if kind == "torch" and not int8:
-        raise UsageError("every bundle runs in float32 torch as it is", todo="Say --int8, or --engine onnx")
-    if bundle.description.frozen == "backbone":
-        raise UsageError("a bundle with a backbone runs in torch only", todo="Distil it: batag distil BUNDLE PAGES -o SWIFT")
+    check_export(bundle, kind=kind, int8=int8)
     if not examples:
         raise InputError("no page to check the export on", todo="Give pages that have tokens")
     name = f"{kind}-int8" if int8 else kind
@@ -87,6 +82,19 @@ def export(bundle: Bundle, *, kind: str, int8: bool, examples: Sequence[Example]
             files[KNOWN] = save(known)
         add_engine(bundle.folder, name, facts, files=files, torch=plain)
     return found
+
+
+def check_export(bundle: Bundle, *, kind: str, int8: bool) -> None:
+    """Whatever makes an export impossible, known before a page is read."""
+    if kind not in ("onnx", "torch"):
+        raise UsageError(f"{kind!r} cannot be exported", todo="There are onnx and torch")
+    if kind == "torch" and not int8:
+        raise UsageError("every bundle runs in float32 torch as it is", todo="Say --int8, or --engine onnx")
+    if not bundle.scheme.classes:
+        todo = "Learn from labelled pages first: batag train"
+        raise InputError("knows words but no tags", where=str(bundle.folder), todo=todo)
+    if bundle.description.frozen == "backbone":
+        raise UsageError("a bundle with a backbone runs in torch only", todo="Distil it: batag distil BUNDLE PAGES -o SWIFT")
 
 
 def _verdict(parity: Parity, bundle: Bundle, *, int8: bool) -> str:

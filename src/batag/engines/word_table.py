@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.bundles.bundle import KNOWN
-from batag.bundles.description import AGAIN, Description
+from batag.bundles.description import AGAIN, KNOWN, Description
 from batag.encoders.batches import Floats
 from batag.encoders.frozen import FrozenWords
 from batag.encoders.spelling import Key, Speller, whole_word

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,11 @@ class Calibration:
         """As it stands in a bundle."""
         return {"method": self.method, "raw": list(self.raw), "probability": list(self.probability)}
 
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> Calibration:
+        """The same again."""
+        return cls(facts["method"], tuple(facts["raw"]), tuple(facts["probability"]))
+
     def __call__(self, raw: float | Floats) -> Floats:
         return np.asarray(np.interp(raw, self.raw, self.probability))
 
@@ -31,24 +37,26 @@ class Calibration:
 AS_IT_IS = Calibration("none", (0.0, 1.0), (0.0, 1.0))
 
 
-def calibrate(raw: Floats, right: Floats, groups: NDArray[np.int64]) -> tuple[Calibration, dict[str, float]]:
-    """The best of temperature, isotonic and none by cross-fitted ECE (folds of whole groups), and each one's ECE.
+def calibrate(raw: Floats, right: Floats, groups: NDArray[np.int64]) -> tuple[Calibration, dict[str, float], Floats]:
+    """The best of temperature, isotonic and none by cross-fitted ECE (folds of whole groups), each one's ECE, and the scores
+    as the best one, fitted without them, calibrates them.
 
     With fewer than fifty tags, or only right or only wrong ones, scores stay as they are.
     """
     raw = np.clip(raw, 0.0, 1.0)
     errors = {"none": expected_calibration_error(raw, right)}
     if len(raw) < _FEWEST or right.min() == right.max() or len(np.unique(groups)) < _FOLDS:
-        return AS_IT_IS, errors
+        return AS_IT_IS, errors, raw
     methods: dict[str, Callable[[Floats, Floats], Calibration]] = {"temperature": _temperature, "isotonic": _isotonic}
     fold = np.unique(groups, return_inverse=True)[1] % _FOLDS
+    held = {"none": raw}
     for name, fit in methods.items():
-        held = np.empty_like(raw)
+        held[name] = np.empty_like(raw)
         for number in range(_FOLDS):
-            held[fold == number] = fit(raw[fold != number], right[fold != number])(raw[fold == number])
-        errors[name] = expected_calibration_error(held, right)
+            held[name][fold == number] = fit(raw[fold != number], right[fold != number])(raw[fold == number])
+        errors[name] = expected_calibration_error(held[name], right)
     best = min(errors, key=lambda name: errors[name])
-    return methods[best](raw, right) if best in methods else AS_IT_IS, errors
+    return methods[best](raw, right) if best in methods else AS_IT_IS, errors, held[best]
 
 
 def expected_calibration_error(scores: Floats, right: Floats) -> float:

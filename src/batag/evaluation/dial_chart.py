@@ -19,15 +19,13 @@ _CURVES = {
 }
 
 
-def dial_report(
-    rows: Sequence[Mapping[str, float]], scores: Mapping[str, Floats], right: Floats, *, ece: Mapping[str, float] | None = None
-) -> dict[str, Any]:
-    """A row a richness, and how reliable scores of tags are before and after calibration; their errors may be given."""
+def dial_report(rows: Sequence[Mapping[str, float]], scores: Mapping[str, Floats], right: Floats) -> dict[str, Any]:
+    """A row a richness, and how reliable scores of tags are before and after calibration."""
     return {
         "points": dict(NAMES),
         "rows": list(rows),
         "tags": len(right),
-        "ece": ece or {name: expected_calibration_error(values, right) for name, values in scores.items()},
+        "ece": {name: expected_calibration_error(values, right) for name, values in scores.items()},
         "reliability": {name: reliability(values, right) for name, values in scores.items()},
     }
 

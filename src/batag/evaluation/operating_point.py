@@ -45,6 +45,11 @@ class Dial:
         columns = zip(*(point.offsets for point in self.points), strict=True)
         return np.array([np.interp(richness, places, column) for column in columns])
 
+    def still(self, classes: Sequence[str]) -> list[str]:
+        """The classes whose tags are the same at every richness, but for what the others take from them or leave them."""
+        columns = zip(*(point.offsets for point in self.points), strict=True)
+        return [name for name, column in zip(classes, columns, strict=True) if len(set(column)) == 1]
+
     def facts(self, classes: Sequence[str]) -> list[dict[str, object]]:
         """As it stands in a bundle."""
         return [
@@ -54,13 +59,14 @@ class Dial:
 
     @classmethod
     def of_facts(cls, facts: Sequence[Mapping[str, object]], classes: Sequence[str]) -> Dial:
+        """The same again; a class that they do not know has 0."""
         points = []
         for said in facts:
             offsets = said["offsets"]
             assert isinstance(offsets, Mapping)
             points.append(
                 OperatingPoint(
-                    float(str(said["richness"])), float(str(said["beta"])), tuple(float(offsets[c]) for c in classes)
+                    float(str(said["richness"])), float(str(said["beta"])), tuple(float(offsets.get(c, 0.0)) for c in classes)
                 )
             )
         return cls(tuple(points))
@@ -105,19 +111,21 @@ def choose_dial(
     betas: Sequence[float] = (0.5, 1.0, 2.0),
     seed: int = 0,
     fewest: int = 1,
+    before: Dial | None = None,
 ) -> Dial:
     """The points of clean, balanced and rich, best for macro F_beta on dev; `pages_N` says which page a token is of.
 
     Offsets are means over resamplings of the pages, so that a few tokens of dev do not decide. A class with fewer than
-    `fewest` tokens in dev keeps 0: nothing is known of it.
+    `fewest` tokens in dev keeps what it had `before`, or 0: nothing is known of it.
     """
     kept_N = _some_pages(pages_N, most=max(_MOST_LOGITS // (len(scheme.classes) + 1), 10_000), seed=seed)
     sweep = _Sweep(logits_NL[kept_N], truth_N[kept_N], scheme)
     bags = _bags(pages_N[kept_N], seed=seed)
     enough = np.bincount(truth_N, minlength=len(scheme.classes) + 1)[1:] >= fewest
-    low, high = np.where(enough, -_FARTHEST, 0.0), np.where(enough, _FARTHEST, 0.0)
+    kept = [np.zeros(len(scheme.classes)) if before is None else before.offsets(richness) for richness in NAMES.values()]
 
-    def mean(beta: float, low: Floats, high: Floats, start: Floats) -> Floats:
+    def mean(beta: float, low: Floats | float, high: Floats | float, start: Floats, kept: Floats) -> Floats:
+        low, high, start = (np.where(enough, value, kept) for value in (low, high, start))
         found = np.array([sweep.best(bag, beta=beta, low=low, high=high, start=start) for bag in bags])
         # A resampling without a class says nothing of it.
         seen = np.array([sweep.true_amounts(bag)[1:] > 0 for bag in bags])
@@ -125,9 +133,9 @@ def choose_dial(
         return np.clip(np.where(counts > 0, sums / np.maximum(counts, 1), start), low, high)
 
     clean_beta, balanced_beta, rich_beta = betas
-    balanced = mean(balanced_beta, low, high, np.zeros(len(scheme.classes)))
-    clean = mean(clean_beta, low, balanced, balanced)
-    rich = mean(rich_beta, balanced, high, balanced)
+    balanced = mean(balanced_beta, -_FARTHEST, _FARTHEST, np.zeros(len(scheme.classes)), kept[1])
+    clean = mean(clean_beta, -_FARTHEST, balanced, balanced, kept[0])
+    rich = mean(rich_beta, balanced, _FARTHEST, balanced, kept[2])
     made = zip(NAMES.values(), betas, (clean, balanced, rich), strict=True)
     return Dial(tuple(OperatingPoint(richness, beta, tuple(map(float, offsets))) for richness, beta, offsets in made))
 
@@ -137,7 +145,9 @@ def _some_pages(pages_N: Integers, *, most: int, seed: int) -> NDArray[np.bool_]
     if len(pages_N) <= most:
         return np.ones(len(pages_N), dtype=bool)
     names = np.unique(pages_N)
-    return np.isin(pages_N, names[np.random.default_rng(seed).random(len(names)) < most / len(pages_N)])
+    drawn = np.random.default_rng(seed).random(len(names))
+    # The one that is drawn first at least.
+    return np.isin(pages_N, names[drawn <= max(most / len(pages_N), drawn.min())])
 
 
 def _bags(pages_N: Integers, *, seed: int) -> list[Floats]:

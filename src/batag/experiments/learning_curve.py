@@ -14,7 +14,7 @@ import numpy as np
 
 from batag.errors import InputError, UsageError
 from batag.labels.picture import picture
-from batag.labels.weak import is_weak
+from batag.labels.weak import by_people
 from batag.pages.file import open_output
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
@@ -51,13 +51,13 @@ def parse_sizes(said: str | None, *, most: int) -> list[int]:
 
 def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int) -> tuple[list[Page], list[Page]]:
     """Pages to learn from in an order told by the seed (a smaller size is the beginning of a larger one), and dev pages."""
-    labelled = [page for page in pages if page.labelled and not is_weak(page)]
+    labelled = [page for page in pages if by_people(page)]
     if dev is None:
         splits = assign_splits(labelled, shares=(0.8, 0.2, 0), seed=0).splits
         held = [page for page, split in zip(labelled, splits, strict=True) if split == "dev"]
         labelled = [page for page, split in zip(labelled, splits, strict=True) if split != "dev"]
     else:
-        held = [page for page in dev if page.labelled]
+        held = [page for page in dev if by_people(page)]
     if not labelled or not held:
         raise InputError("too few labelled pages for a curve", todo="See docs/labelling.md")
     random.Random(seed).shuffle(labelled)
@@ -65,7 +65,12 @@ def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int)
 
 
 def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe: Recipe, *, device: str) -> Iterator[Any]:
-    """Train on these pages in a folder of its own, from wherever it was left; yields the facts of the run, last a `Point`."""
+    """Train on these pages in a folder of its own, from wherever it was left; yields the facts of the run, last a `Point`.
+
+    Pages without a tag give no point: nothing can be learnt, and a score of 0 would say that it was tried and bend the curve.
+    """
+    if not any(page.tags for page in train):
+        return
     done = folder / "point.json"
     files = tuple(folder.with_name(f"{folder.name}.{part}.jsonl") for part in ("train", "dev"))
     before = (folder / RECIPE).exists()

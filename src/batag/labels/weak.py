@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,61 +11,87 @@ from batag.labels.alignment import cut_tags
 from batag.labels.scheme import TokenSpan
 from batag.pages.cleaning import Cleaner
 from batag.pages.mentions import lower
-from batag.pages.page import Page, Tag
-from batag.segmentation.segmentation import Segmentation, TokenizedField
+from batag.pages.page import Offsets, Page, Tag
+from batag.segmentation.segmentation import Segmentation, TokenizedField, language_of, parted
+from batag.segmentation.variants import simplified_only, traditional_only
 
-_fold_width = Cleaner(["width"])
+_fold_width, _fold_spaces = Cleaner(["width"]), Cleaner(["spaces"])
+_YES = (True, "true", "1", "yes")
 WEAK = "weak"
 """Stands in a page's `extra` if its tags were not given by people."""
 
 
 def is_weak(page: Page) -> bool:
     """Whether the labels of a page were not given by people; a file that is not JSON may say it in words."""
-    return page.extra.get(WEAK) in (True, "true", "True", "1")
+    said = page.extra.get(WEAK)
+    return (said.strip().casefold() if isinstance(said, str) else said) in _YES
+
+
+def by_people(page: Page) -> bool:
+    """Whether people labelled a page."""
+    return page.labelled and not is_weak(page)
+
+
+def without_weak(page: Page) -> Page:
+    """Weak labels are no truth to be measured by: such a page counts as not labelled."""
+    return replace(page, tags=(), labelled=False) if is_weak(page) else page
 
 
 class Terms:
-    """Terms and the label of each, in any case and width; one that stands in two lists has the label of the first."""
+    """Terms and the label of each, in any case, width and Chinese script, with any apostrophe and white space; one that stands
+    in two lists has the label of the first."""
 
     def __init__(self, lists: Mapping[str, Iterable[str]]) -> None:
         self.labels: dict[str, str] = {}
         self.in_two_lists: list[tuple[str, str]] = []
-        self._forms: dict[str, str] = {}
+        self._forms: dict[str, dict[str, str]] = {}
         for label, terms in lists.items():
             for written in terms:
-                folded = lower(_fold_width(written).text.strip())
+                # As written too: cleaning may be told to leave width alone.
+                folded, plain = (" ".join(_fold(form).split()) for form in (_fold_width(written).text, written))
                 if folded and self.labels.setdefault(folded, label) != label:
                     self.in_two_lists.append((folded, label))
                 elif folded:
-                    # As written too: cleaning may be told to leave width alone.
-                    self._forms |= {lower(written.strip()): folded, folded: folded}
-        self._written = list(self._forms)
+                    for form in (folded, plain):
+                        self._forms.setdefault(_simplified(form), {})[form] = folded
+        self._simplified = list(self._forms)
         self._matcher: Any = None
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def spans(self, tokenized: TokenizedField) -> Iterator[tuple[TokenSpan, str]]:
+    def spans(self, tokenized: TokenizedField, *, language: str) -> Iterator[tuple[TokenSpan, str]]:
         """Where terms stand, the longest first, each from a border of tokens to another; and which term it is."""
-        if not self._written:
+        if not self._simplified:
             return
         if self._matcher is None:
             from ahocorasick_rs import AhoCorasick, MatchKind
 
-            self._matcher = AhoCorasick(self._written, matchkind=MatchKind.Standard)
+            self._matcher = AhoCorasick(self._simplified, matchkind=MatchKind.Standard)
         starts = {start: number for number, (start, _) in enumerate(tokenized.tokens)}
         ends = {end: number for number, (_, end) in enumerate(tokenized.tokens)}
-        matches = self._matcher.find_matches_as_indexes(lower(tokenized.cleaned.text), overlapping=True)
-        fitting = [(start, end, which) for which, start, end in matches if start in starts and end in ends]
+        origins = tokenized.origins
+        seen = _fold_spaces(_fold(tokenized.cleaned.text))
+        fitting = []
+        for which, start, end in self._matcher.find_matches_as_indexes(_simplified(seen.text), overlapping=True):
+            low, high = seen.to_original(start, end)
+            if low in starts and high in ends and _whole(tokenized, origins, starts[low], ends[high]):
+                term = self._term(self._simplified[which], seen.text[start:end], language)
+                if term is not None:
+                    fitting.append((start - end, starts[low], ends[high], term))
         taken: set[int] = set()
         found = []
-        for start, end, which in sorted(fitting, key=lambda match: (match[0] - match[1], match[0])):
-            first, last = starts[start], ends[end]
+        for _, first, last, term in sorted(fitting):
             if taken.isdisjoint(range(first, last + 1)):
                 taken.update(range(first, last + 1))
-                term = self._forms[self._written[which]]
                 found.append(((first, last, self.labels[term]), term))
         yield from sorted(found)
+
+    def _term(self, simplified: str, seen: str, language: str) -> str | None:
+        """The term that is written as it is seen, or else one of the other Chinese script."""
+        forms = self._forms[simplified]
+        others = (term for form, term in forms.items() if _of_other_script(form, seen, language))
+        return forms.get(seen) or next(others, None)
 
 
 @dataclass
@@ -93,8 +119,9 @@ class Marking:
                 continue
             self.marked_before += bool(before)
             tags: list[Tag] = []
+            language = language_of(page)
             for tokenized in fields:
-                matches = list(self.terms.spans(tokenized))
+                matches = list(self.terms.spans(tokenized, language=language))
                 self.found.update(term for _, term in matches)
                 tags += cut_tags(page, tokenized, [span for span, _ in matches])
             tags = [tag for tag in tags if not any(_meet(tag, other) for other in before)]
@@ -112,6 +139,36 @@ class Marking:
         pages = {"pages": self.pages, "labelled_by_people": self.left_alone, "marked_before": self.marked_before}
         pages["without_a_term"] = self.without
         return pages | {"labels": rows, "in_two_lists": len(self.terms.in_two_lists)}
+
+
+def _fold(text: str) -> str:
+    """Lower case and straight apostrophes; no offset moves."""
+    return lower(text).replace("\u2019", "'")
+
+
+def _simplified(text: str) -> str:
+    if text.isascii():
+        return text
+    # Here, because the segmenter of Chinese comes with it.
+    from batag.segmentation.chinese import simplify
+
+    return simplify(text)
+
+
+def _of_other_script(term: str, seen: str, language: str) -> bool:
+    """Whether what differs is the script only: never in Japanese, where 机 is not 機, and outside Simplified pages not by
+    a character that both scripts write (a term 錶, and 尺寸表 on the page)."""
+    if language == "ja":
+        return False
+    others = (other for own, other in zip(term, seen, strict=True) if own != other)
+    return language == "zh-Hans" or all(other in traditional_only() or other in simplified_only() for other in others)
+
+
+def _whole(field: TokenizedField, origins: Sequence[Offsets], first: int, last: int) -> bool:
+    """Whether tokens are one piece of the original: removed markup cuts `New</b> <i>Balance`, and a term 2 is not in ½."""
+    text = field.cleaned.original
+    shared = (0 < after < len(origins) and origins[after - 1][1] > origins[after][0] for after in (first, last + 1))
+    return not any(shared) and not any(parted(text[origins[n][1] : origins[n + 1][0]]) for n in range(first, last))
 
 
 def _meet(one: Tag, other: Tag) -> bool:

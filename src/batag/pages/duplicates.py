@@ -7,6 +7,7 @@ with banding, so that millions of pages need no pairwise comparison.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
 
@@ -109,3 +110,13 @@ class Groups:
                     for other in others[alike]:
                         parents[root(int(other))] = root(int(here))
         return [root(node) for node in self._index]
+
+
+def twins_of(pages: Sequence[Page], others: Sequence[Page]) -> list[bool]:
+    """Which of the others say the same as one of the pages, or nearly."""
+    groups = Groups()
+    for page in (*pages, *others):
+        groups.add(fingerprint(page))
+    found = groups.of()
+    taken = set(found[: len(pages)])
+    return [group in taken for group in found[len(pages) :]]

@@ -11,6 +11,7 @@ import numpy as np
 from batag.evaluation.report import Report, ScoredField
 from batag.labels.alignment import align
 from batag.labels.scheme import Scheme
+from batag.labels.weak import by_people
 from batag.objectives.objective import IGNORED
 from batag.pages.page import Page, Tag
 from batag.pages.record import own_fields, tag_record
@@ -26,10 +27,12 @@ class Assessment:
     pages: int = 0
     right: int = 0
     not_labelled: int = 0
+    weak: int = 0
     unknown_classes: set[str] = field(default_factory=set)
 
     def report(self) -> dict[str, Any]:
-        counts = {"pages": self.pages, "pages_all_right": self.right, "pages_not_labelled": self.not_labelled}
+        counts = {"pages": self.pages, "pages_all_right": self.right}
+        counts |= {"pages_not_labelled": self.not_labelled, "pages_weak": self.weak}
         return counts | {"unknown_classes": sorted(self.unknown_classes)} | self.scores.report()
 
 
@@ -45,8 +48,10 @@ def assess(
 
     def labelled() -> Iterator[Page]:
         for page in pages:
-            if page.labelled:
+            if by_people(page):
                 yield page
+            elif page.labelled:
+                found.weak += 1
             else:
                 found.not_labelled += 1
 

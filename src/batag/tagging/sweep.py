@@ -12,6 +12,7 @@ from batag.evaluation.dial_chart import dial_report
 from batag.evaluation.operating_point import steps
 from batag.evaluation.tags import TagScores
 from batag.evaluation.tokens import TokenScores
+from batag.labels.weak import by_people
 from batag.pages.page import Page
 from batag.tagging.assessment import true_labels
 from batag.tagging.tagger import Tagger
@@ -33,8 +34,8 @@ class Sweep:
             self.tokens[richness], self.tags[richness] = TokenScores(self.tagger.scheme), TagScores()
 
     def add(self, pages: Iterable[Page]) -> None:
-        """Pages without labels do not count."""
-        for prediction in self.tagger.predict(page for page in pages if page.labelled):
+        """Pages that nobody labelled do not count."""
+        for prediction in self.tagger.predict(filter(by_people, pages)):
             page = prediction.page
             truth = [true_labels(page, each, self.tagger.scheme) for each in prediction.fields]
             gold = {((tag.field, tag.start, tag.end), tag.label) for tag in page.tags}

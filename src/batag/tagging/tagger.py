@@ -79,8 +79,7 @@ class Tagger:
         self.segmentation = bundle.segmentation
         points = [point.model_dump() for point in bundle.description.operating_points.points]
         self.dial = Dial.of_facts(points, self.scheme.classes) if points else None
-        said = bundle.description.calibration
-        self.calibration = Calibration(said.method, tuple(said.raw), tuple(said.probability))
+        self.calibration = Calibration.of_facts(bundle.description.calibration.model_dump())
         self.engine = chosen_engine(bundle, wanted=engine, device=device) if isinstance(engine, str) else engine
         self._offsets: dict[float | None, Floats] = {}
         columns = class_numbers(self.scheme)

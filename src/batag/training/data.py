@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -16,10 +16,11 @@ from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.shipped import SHIPPED
 from batag.encoders.spelling import Speller
 from batag.encoders.vocabulary import Vocabulary
-from batag.errors import InputError
+from batag.errors import BatagError, InputError
 from batag.labels.scheme import Scheme
-from batag.labels.weak import is_weak
+from batag.labels.weak import is_weak, without_weak
 from batag.pages.cleaning import parse_rules
+from batag.pages.duplicates import twins_of
 from batag.pages.formats import read_pages
 from batag.pages.page import Page
 from batag.pages.problems import Problems
@@ -31,7 +32,12 @@ from batag.training.recipe import Recipe
 from batag.training.start import check_start
 
 DATA, RECIPE, BUNDLE = "data.json", "recipe.toml", "bundle"
+TRAIN = "train"
+"""The command of a run that learnt from labels."""
 _PARTS = ("train", "dev", "dictionary", "start", "frozen")
+_OLD = {"replay": "train", "old_dev": "dev"}
+_FEWEST_OLD_DEV = 200
+"""So many old pages to measure by are taken even if there are fewer new ones: a dial needs them."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,9 @@ class OldPages:
 class DataFiles:
     """Files of training and dev pages and how to read them; without dev files a tenth of the training pages is held out.
 
-    `replay` are old pages to mix in; `start` is the description of the bundle that training begins with, `frozen`
-    the files of word vectors or of a backbone, `shipped` what there was in batag to know words by when the run began.
+    `replay` are old pages to mix in, `old_dev` old ones to measure by beside dev; `start` is the description of the bundle that
+    training begins with, `frozen` the files of word vectors or of a backbone, `shipped` what there was in batag to know words
+    by when the run began.
     """
 
     train: tuple[Path, ...]
@@ -55,6 +62,7 @@ class DataFiles:
     reading: Mapping[str, Any] | None = None
     dictionary: tuple[Path, ...] = ()
     replay: tuple[OldPages, ...] = ()
+    old_dev: tuple[OldPages, ...] = ()
     start: tuple[Path, ...] = ()
     frozen: tuple[Path, ...] = ()
     shipped: tuple[str, ...] = SHIPPED
@@ -62,7 +70,8 @@ class DataFiles:
     def facts(self) -> dict[str, Any]:
         """As it stands in the run's `data.json`."""
         files: dict[str, Any] = {part: [_file(path) for path in getattr(self, part)] for part in _PARTS}
-        files["replay"] = [_file(old.path) | {"reading": dict(old.reading)} for old in self.replay]
+        for part in _OLD:
+            files[part] = [_file(old.path) | {"reading": dict(old.reading)} for old in getattr(self, part)]
         return files | {"reading": dict(self.reading or {}), "shipped": list(self.shipped)}
 
     @classmethod
@@ -70,34 +79,48 @@ class DataFiles:
         """The same files again; one that has changed since is an error."""
         todo = "Put the old file back, or train anew with the new one"
         paths = {part: tuple(_unchanged(said, todo=todo) for said in facts.get(part, ())) for part in _PARTS}
-        replay = tuple(OldPages(_unchanged(said, todo=todo), said["reading"]) for said in facts.get("replay", ()))
-        return cls(**paths, replay=replay, reading=facts["reading"], shipped=tuple(facts.get("shipped", ("ja",))))
+        replay, old_dev = (tuple(_old_pages(facts, part, todo=todo)) for part in _OLD)
+        shipped = tuple(facts.get("shipped", ("ja",)))
+        return cls(**paths, replay=replay, old_dev=old_dev, reading=facts["reading"], shipped=shipped)
 
     def replaying(self, old: Sequence[Path] | None, start: Path) -> DataFiles:
-        """With old pages to mix in: these, or else those that the run which made the bundle was trained on."""
+        """With old pages to mix in: these, or else those that the run which made the bundle was trained on and measured by;
+        what was learnt without labels had none."""
         if old is not None:
             return replace(self, replay=tuple(OldPages(path, self.reading or {}) for path in old))
+        start = start.resolve()
         folder = start.parent if start.name == BUNDLE else start
         if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
             return self
         todo = "Name old pages with --replay, or do without them: --set training.replay=0"
         try:
             facts = json.loads((folder / DATA).read_bytes())
-            pages = [OldPages(_unchanged(said, todo=todo), facts["reading"]) for said in facts["train"]]
-            pages += (OldPages(_unchanged(said, todo=todo), said["reading"]) for said in facts.get("replay", ()))
-        except (ValueError, KeyError, TypeError) as error:
+            if facts.get("command", TRAIN) != TRAIN:
+                return self
+            replay, old_dev = (
+                (*_old_pages(facts, own, todo=todo), *_old_pages(facts, part, todo=todo)) for part, own in _OLD.items()
+            )
+        except BatagError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo=todo) from error
-        return replace(self, replay=tuple(pages))
+        return replace(self, replay=replay, old_dev=old_dev)
 
     def pages(self, part: str, problems: Problems) -> Iterator[Page]:
         """The pages of train or dev, one file after the other."""
         for path in getattr(self, part):
             yield from read_pages(path, **(self.reading or {}), problems=problems)
 
-    def old_pages(self, problems: Problems) -> Iterator[Page]:
-        """The pages to mix in."""
-        for old in self.replay:
+    def old_pages(self, part: str, problems: Problems) -> Iterator[Page]:
+        """The pages to mix in (`replay`), or to measure by (`old_dev`)."""
+        for old in getattr(self, part):
             yield from read_pages(old.path, **old.reading, problems=problems)
+
+
+def _old_pages(facts: Mapping[str, Any], part: str, *, todo: str) -> Iterator[OldPages]:
+    """Files of pages that a run's `data.json` names, each read as it was then."""
+    for said in facts.get(part, ()):
+        yield OldPages(_unchanged(said, todo=todo), said["reading"] if part in _OLD else facts["reading"])
 
 
 def _file(path: Path) -> dict[str, Any]:
@@ -149,15 +172,21 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     dictionary = Dictionary.read(files.dictionary[0]) if files.dictionary else start.dictionary if start else None
     segmentation = Segmentation(recipe.pages.segmentation, rules=parse_rules(recipe.pages.rules), dictionary=dictionary)
     where = ", ".join(map(str, files.train))
+    learnt: Callable[[Page], Page] = _as_it_is if recipe.training.weak else without_weak
+    new = _Counted(map(learnt, watch(files.pages("train", problems))))
+    replay = map(learnt, files.old_pages("replay", problems))
     if files.dev:
-        new = _Counted(watch(files.pages("train", problems)))
-        old = _Counted(_drawn(files.old_pages(problems), new, recipe))
+        old = _Counted(_drawn(replay, new, recipe))
         train, left_out = label_words(chain(new, old), segmentation), 0
-        dev = label_words(map(_of_people, watch(files.pages("dev", problems))), segmentation)
+        pages: Iterable[Page] = map(without_weak, watch(files.pages("dev", problems)))
     else:
-        new = _Counted(watch(files.pages("train", problems)))
-        pages, old = list(new), _Counted(_drawn(files.old_pages(problems), new, recipe))
-        train, dev, left_out = _held_out(pages, list(old), segmentation)
+        labelled = list(new)
+        old = _Counted(_drawn(replay, new, recipe))
+        train, pages, left_out = _held_out(labelled, list(old), segmentation)
+    own = _Counted(pages)
+    of_people = map(without_weak, files.old_pages("old_dev", problems))
+    old_dev = _Counted(_drawn(of_people, own, recipe, fewest=_FEWEST_OLD_DEV))
+    dev = label_words(chain(own, old_dev), segmentation)
     found = {"train": train, "dev": dev}
     known = start.scheme.classes if start is not None else ()
     scheme = choose_scheme(recipe.pages.scheme, found["train"], known=known, where=where)
@@ -174,7 +203,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     examples = {part: make_examples(words, scheme, **size) for part, words in found.items()}
     facts: dict[str, Any] = {part: found[part].facts() for part in ("train", "dev")} | {"held_out": not files.dev}
     unknown = sorted(set(found["dev"].class_tokens) - {"none", *scheme.classes})
-    facts["dev"]["unknown_classes"] = unknown
+    facts["dev"] |= {"unknown_classes": unknown, "replayed": old_dev.labelled}
     facts["train"] |= {"replayed": old.labelled, "left_out": left_out}
     facts["old_classes"] = list(known)
     if not any(label >= 0 for example in examples["dev"] for label in example.labels):
@@ -196,29 +225,33 @@ class _Counted:
             yield page
 
 
-def _drawn(old: Iterable[Page], new: _Counted, recipe: Recipe) -> Iterator[Page]:
+def _drawn(old: Iterable[Page], new: _Counted, recipe: Recipe, *, fewest: int = 0) -> Iterator[Page]:
     """As many old pages for each new one as the recipe says, drawn by the seed; asked for when all new ones have come."""
     kept = [page for page in old if page.labelled] if recipe.training.replay else []
     random.Random(recipe.training.seed).shuffle(kept)
-    yield from kept[: round(new.labelled * recipe.training.replay)]
+    yield from kept[: max(round(new.labelled * recipe.training.replay), fewest)]
 
 
-def _of_people(page: Page) -> Page:
-    """Weak labels are no truth to be measured by: such a page counts as not labelled."""
-    return replace(page, tags=(), labelled=False) if is_weak(page) else page
+def _as_it_is(page: Page) -> Page:
+    return page
 
 
-def _held_out(new: Sequence[Page], old: Sequence[Page], segmentation: Segmentation) -> tuple[LabelledWords, LabelledWords, int]:
-    """Train and dev; dev is a tenth of the new pages that people labelled. What else would fall to dev (weak or old pages,
-    perhaps twins of dev pages) is left out."""
+def _held_out(new: Sequence[Page], old: Sequence[Page], segmentation: Segmentation) -> tuple[LabelledWords, list[Page], int]:
+    """Train, dev, and how many pages are in neither: dev is a tenth of the new pages that people labelled; weak and old pages
+    that are twins of one of them are left out."""
     labelled = [page for page in new if page.labelled]
-    people = [not is_weak(page) for page in labelled] + [False] * len(old)
-    splits = assign_splits([*labelled, *old], shares=(0.9, 0.1, 0), seed=0).splits
-    pages = list(zip([*labelled, *old], splits, people, strict=True))
-    train = label_words((page for page, split, _ in pages if split == "train"), segmentation)
-    dev = label_words((page for page, split, own in pages if split == "dev" and own), segmentation)
+    people = [page for page in labelled if not is_weak(page)]
+    splits = iter(assign_splits(people, shares=(0.9, 0.1, 0), seed=0).splits)
+    parts = ["other" if is_weak(page) else next(splits) for page in labelled] + ["other"] * len(old)
+    pages = [*labelled, *old]
+    dev = [page for page, part in zip(pages, parts, strict=True) if part == "dev"]
+    others = [page for page, part in zip(pages, parts, strict=True) if part == "other"]
+    twins = iter(twins_of(dev, others))
+    left_out = [part == "other" and next(twins) for part in parts]
+    kept = zip(pages, parts, left_out, strict=True)
+    train = label_words((page for page, part, left in kept if part != "dev" and not left), segmentation)
     train.not_labelled = len(new) - len(labelled)
-    return train, dev, sum(split == "dev" and not own for _, split, own in pages)
+    return train, dev, sum(left_out)
 
 
 def _words(train: Sequence[Example], recipe: Recipe, start: Bundle | None) -> Vocabulary:

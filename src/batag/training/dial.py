@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from batag.bundles.description import Description
 from batag.encoders.batches import Floats
 from batag.encoders.classifier import TokenClassifier
 from batag.evaluation.calibration import Calibration, calibrate
@@ -34,6 +35,11 @@ class DialOfDev:
     scores: Mapping[str, Any]
     sweep: Mapping[str, Any]
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether scores were calibrated, on dev or before."""
+        return len(self.errors) > 1 or self.calibration.method != "none"
+
     def facts(self, classes: Sequence[str]) -> dict[str, Any]:
         """As it stands in a bundle."""
         return {
@@ -42,8 +48,16 @@ class DialOfDev:
         }
 
 
-def measure_dial(model: TokenClassifier, weights: Mapping[str, Tensor], data: Data, *, betas: Sequence[float]) -> DialOfDev:
-    """Choose on dev with these weights."""
+def measure_dial(
+    model: TokenClassifier,
+    weights: Mapping[str, Tensor],
+    data: Data,
+    *,
+    betas: Sequence[float],
+    before: Description | None = None,
+) -> DialOfDev:
+    """Choose on dev with these weights; what dev has too few tags for stays as it was `before`, in the bundle of the start or
+    of the teacher."""
     found = probabilities_with(model, weights, data.dev)
     pages = {page: number for number, page in enumerate(dict.fromkeys(each.page for each in data.dev))}
     kept = [np.array(example.labels) >= 0 for example in data.dev]
@@ -52,10 +66,20 @@ def measure_dial(model: TokenClassifier, weights: Mapping[str, Tensor], data: Da
     of_page = np.concatenate(
         [np.full(int(known.sum()), pages[example.page]) for example, known in zip(data.dev, kept, strict=True)]
     )
-    fewest = settings.rare_dev_tags
-    dial = choose_dial(logits, class_numbers(data.scheme)[labels], of_page, data.scheme, betas=betas, fewest=fewest)
+    dial = choose_dial(
+        logits,
+        class_numbers(data.scheme)[labels],
+        of_page,
+        data.scheme,
+        betas=betas,
+        fewest=settings.rare_dev_tags,
+        before=_dial_of(before, data.scheme),
+    )
     raw, right, groups = _tags(data.dev, found, data.scheme, dial, pages)
-    calibration, errors = calibrate(raw, right, groups)
+    calibration, errors, held = calibrate(raw, right, groups)
+    if len(errors) == 1 and before is not None:
+        calibration = Calibration.of_facts(before.calibration.model_dump())
+        held = calibration(raw)
 
     def at(richness: float | None) -> TokenScores:
         scores = TokenScores(data.scheme)
@@ -67,12 +91,16 @@ def measure_dial(model: TokenClassifier, weights: Mapping[str, Tensor], data: Da
     tags = _score_tags(data.dev, found, data.scheme, label_offsets(data.scheme, dial.offsets(NAMES["balanced"])))
     sweep = dial_report(
         [{"richness": richness} | at(richness).in_short() for richness in steps()],
-        {"raw": raw, "calibrated": calibration(raw)},
+        {"raw": raw, "calibrated": held},
         right,
-        ece={"raw": errors["none"], "calibrated": errors[calibration.method]},
     )
     scores = {"tokens": at(NAMES["balanced"]).report(), "tags": tags, "points": points}
     return DialOfDev(dial, calibration, errors, scores, sweep)
+
+
+def _dial_of(bundle: Description | None, scheme: Scheme) -> Dial | None:
+    points = bundle.operating_points.points if bundle is not None else []
+    return Dial.of_facts([point.model_dump() for point in points], scheme.classes) if points else None
 
 
 def _score_tags(dev: Sequence[Example], found: Sequence[Floats], scheme: Scheme, offsets: Any) -> dict[str, Any]:

@@ -214,7 +214,7 @@ class Distillation:
         }
         if self.dev:
             data = Data(read.scheme, read.vocabulary, read.dictionary, read.segmentation, [], self.dev, self.facts)
-            chosen = measure_dial(self.learner.model, weights, data, betas=self.recipe.dial.betas)
+            chosen = measure_dial(self.learner.model, weights, data, betas=self.recipe.dial.betas, before=read.description)
             dial = chosen.facts(read.scheme.classes)
             scores["dev"] = {"epoch": self.epochs} | dict(chosen.scores)
         source = {"name": read.description.name, "sha256": digest(read.folder / DESCRIPTION)}

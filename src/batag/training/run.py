@@ -25,8 +25,8 @@ from batag.pages.page import without_surrogates
 from batag.pages.problems import Problems
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
-from batag.training.data import BUNDLE, DATA, RECIPE, Data, DataFiles, read_data
-from batag.training.dial import measure_dial
+from batag.training.data import BUNDLE, DATA, RECIPE, TRAIN, Data, DataFiles, read_data
+from batag.training.dial import DialOfDev, measure_dial
 from batag.training.frozen import choose_frozen, frozen_files
 from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
@@ -51,7 +51,7 @@ class DivergedError(InputError):
 class Run:
     """One training: `train` yields its facts and keeps the folder up to date."""
 
-    command = "train"
+    command = TRAIN
 
     def __init__(self, folder: Path, recipe: Recipe, files: DataFiles) -> None:
         self.folder, self.recipe, self.files = folder, recipe, files
@@ -62,7 +62,7 @@ class Run:
         self.data: Data | None = None
         self.learner: Learner | None = None
         self.scores: dict[str, Any] = {}
-        self.calibrated = True
+        self.dial: DialOfDev | None = None
         self.fitting = 0.0, 0.0
 
     @classmethod
@@ -101,7 +101,7 @@ class Run:
         recipe = read_recipe(folder / RECIPE, settings=settings or [], base=_BEFORE)
         try:
             facts = json.loads((folder / DATA).read_bytes())
-            if (command := facts.get("command", "train")) != cls.command:
+            if (command := facts.get("command", TRAIN)) != cls.command:
                 todo = f"Go on with: batag {command} --resume {folder}"
                 raise InputError(f"is what batag {command} began", where=str(folder), todo=todo)
             files = DataFiles.of_facts(facts)
@@ -130,7 +130,7 @@ class Run:
             self._build(problems=Problems() if problems is None else problems, watch=watch)
             if not (self.folder / LAST).exists():
                 self._fit(fitting)
-        except BatagError:
+        except BaseException:
             self.abandon()
             raise
         assert self.learner is not None
@@ -256,8 +256,9 @@ class Run:
         weights, facts = load_weights_file(self.folder / BEST)
         weights = choose_share(self.learner.model, weights, self.data.dev)
         name = without_surrogates(self.folder.resolve().name)
-        dial = measure_dial(self.learner.model, weights, self.data, betas=self.recipe.dial.betas)
-        self.scores, self.calibrated = {"epoch": facts["epoch"]} | dict(dial.scores), len(dial.errors) > 1
+        start = self.data.start.description if self.data.start is not None else None
+        dial = measure_dial(self.learner.model, weights, self.data, betas=self.recipe.dial.betas, before=start)
+        self.scores, self.dial = {"epoch": facts["epoch"]} | dict(dial.scores), dial
         ship(
             self.folder / BUNDLE,
             name=name,
