@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import save
+from tests.tiny import tiny_backbone
 
 from batag.encoders.backbone import Backbone
+from batag.encoders.frozen import join_pages
 from batag.encoders.input import build_input
 from batag.encoders.vocabulary import Vocabulary
 from batag.encoders.word_vectors import WordVectors, read_vectors, vector_files
@@ -171,29 +173,7 @@ def test_the_input_adds_what_others_learnt(kind: str) -> None:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A BERT of two tiny layers with random weights, as a Hugging Face folder."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("bert")
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        *"abcdefghijklmnopqrstuvwxyz",
-        *(f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz"),
-    ]
-    own = Tokenizer(models.WordPiece({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]"))
-    own.normalizer, own.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
-    own.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
-    named = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    PreTrainedTokenizerFast(tokenizer_object=own, **named).save_pretrained(folder)
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    config = BertConfig(vocab_size=len(pieces), max_position_embeddings=64, **sizes)
-    BertModel(config).save_pretrained(folder)
-    return folder
+    return tiny_backbone(tmp_path_factory.mktemp("bert"))
 
 
 def test_a_backbone_gives_the_mean_of_hidden_states_over_the_pieces_of_each_token(model: Path) -> None:
@@ -217,6 +197,22 @@ def test_what_a_backbone_says_does_not_depend_on_neighbours_or_on_memory(model: 
     assert torch.equal(backbone.of(pages), together)
     assert together[2, :90].abs().sum(1).min() > 0  # longer than the model can hold at once
     assert together[0, 1:].abs().sum() == 0
+
+
+def test_a_backbone_and_what_is_known_of_words_stand_side_by_side(model: Path) -> None:
+    backbone, words = Backbone(model), made_vectors()
+    joined = join_pages(backbone, words)
+    assert joined is not None
+    assert (joined.kind, joined.width, joined.by_word) == ("backbone+vectors", 16 + 3, words)
+    pages, lie_in = [["shoe", "new"], ["跑"]], [["shoe", "new"], ["跑鞋"]]
+    found = joined.of(pages, lie_in)
+    assert found.shape == (2, 2, 19)
+    for part, own in ((backbone.of(pages), found[..., :16]), (words.of(lie_in), found[..., 16:])):
+        torch.testing.assert_close(own, torch.nn.functional.layer_norm(part, part.shape[-1:]), atol=1e-3, rtol=1e-3)
+    assert not found[0, 1, 16:].any()
+    assert set(joined.files()) == {*backbone.files(), *words.files()}
+    assert join_pages(backbone, None) is backbone
+    assert join_pages(None, words) is words
 
 
 def test_a_word_may_have_a_space_in_it_and_the_first_of_two_counts(tmp_path: Path) -> None:

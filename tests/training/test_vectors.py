@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.tiny import QUICK
+from tests.tiny import QUICK, tiny_backbone
 
 import batag
 from batag.bundles.bundle import Bundle, read_bundle
@@ -154,3 +154,34 @@ def test_a_student_has_its_teacher_s_vectors(japanese: Bundle, tmp_path: Path) -
     swift = read_bundle(tmp_path / "swift")
     assert swift.description.frozen == "vectors"
     same(swift)
+
+
+def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_words_alone(tmp_path: Path) -> None:
+    settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}"]
+    bundle = read_bundle(trained(tmp_path, *pages_in("en"), settings=settings))
+    said = bundle.description
+    assert (said.format, said.frozen, said.input.frozen_width, said.reads_pages) == (6, "backbone+english", 116, True)
+    same(bundle)
+    assert batag.load(bundle.folder).tag({"title": "Sony boots"}) is not None
+    run = Distillation(bundle, student_recipe(bundle, settings=SMALL), device="cpu")
+    run.read(pages_in("en"))
+    for _ in run.train():
+        pass
+    run.ship(tmp_path / "swift")
+    swift = read_bundle(tmp_path / "swift")
+    assert (swift.description.frozen, swift.description.input.frozen_width) == ("english", 100)
+    same(swift)
+
+
+@pytest.mark.parametrize(("vectors", "shipped"), [("", ("ja", "en", "zh")), ("auto", ("ja", "zh"))])
+def test_a_backbone_is_alone_if_it_is_to_be_or_began_before_there_was_more(
+    tmp_path: Path, vectors: str, shipped: tuple[str, ...]
+) -> None:
+    write_pages(pages_in("ja"), tmp_path / "train.jsonl")
+    settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}", f"input.vectors={vectors}"]
+    files = DataFiles((tmp_path / "train.jsonl",), (tmp_path / "train.jsonl",), shipped=shipped)
+    run = Run.create(tmp_path / "run", read_recipe(None, settings=settings), files)
+    run.prepare(device="cpu")
+    assert run.learner is not None
+    assert run.learner.model.input.lexicon.frozen is not None
+    assert run.learner.model.input.lexicon.frozen.kind == "backbone"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, KNOWN, Description, FileName
+from batag.bundles.description import AGAIN, BACKBONE, DESCRIPTION, FORMAT, KNOWN, Description, FileName
 from batag.bundles.exported import engines_of, oldest_format
 from batag.bundles.frozen import check_frozen, load_frozen
 from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays
@@ -120,7 +120,7 @@ def write_bundle(
         # The oldest format that can say it, so that older batags read what they can.
         head, input = description.get("head", {}), description["input"]
         needs = {
-            6: frozen is not None and "english" in frozen.kind,
+            6: frozen is not None and ("english" in frozen.kind or f"{BACKBONE}+" in frozen.kind),
             5: frozen is not None and "characters" in frozen.kind,
             4: head.get("neighbours"),
             3: (input["kind"] == "rich" and input.get("parts")) or head.get("chain"),

@@ -10,10 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 FORMAT = 6
 """The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet; 3 knows
 parts of speech, or decides labels of neighbours together; 4 has a second reader; 5 reads words by their
-characters, or keeps what is known of its own; 6 knows English words, and groups of like ones."""
+characters, or keeps what is known of its own; 6 knows English words, and groups of like ones, or
+has a backbone beside what is known of words."""
 
 DESCRIPTION = "bundle.json"
 KNOWN = "known.safetensors"
+BACKBONE = "backbone"
 AGAIN = "Copy the bundle again, or train it again"
 
 Size = Annotated[int, Field(ge=1, le=65_536)]
@@ -35,7 +37,8 @@ _Own = Literal[
 ]
 _OfBackbone = Annotated[str, Field(pattern=r"^backbone/[a-z_]+(\.bpe)?\.(json|txt|model|safetensors)$", max_length=64)]
 FileName = _Own | _OfBackbone
-Frozen = Annotated[str, Field(pattern=r"^(|backbone|vectors(\+english)?(\+characters)?|english(\+characters)?|characters)$")]
+_WORDS = r"(vectors(\+english)?(\+characters)?|english(\+characters)?|characters)"
+Frozen = Annotated[str, Field(pattern=rf"^({BACKBONE}|({BACKBONE}\+)?{_WORDS}|)$")]
 
 
 class _Part(BaseModel):
@@ -177,6 +180,11 @@ class Description(_Part):
     frozen: Frozen = ""
     engines: dict[Name, EngineOf] = {}
     files: dict[FileName, FileOf]
+
+    @property
+    def reads_pages(self) -> bool:
+        """Whether a backbone reads pages as a whole: then nothing is the same for a word wherever it stands."""
+        return BACKBONE in self.frozen.split("+")
 
     @model_validator(mode="after")
     def _dial_of_its_classes(self) -> Self:

@@ -34,6 +34,7 @@ class Backbone:
     """The mean of all hidden states (the embedding's and every layer's), then over the pieces of each token."""
 
     kind = "backbone"
+    by_word = None
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -54,7 +55,7 @@ class Backbone:
         self._known: OrderedDict[tuple[str, ...], Tensor] = OrderedDict()
         self._bytes = 0
 
-    def of(self, pages: Sequence[Sequence[str]]) -> Tensor:
+    def of(self, pages: Sequence[Sequence[str]], words: Sequence[Sequence[str]] | None = None) -> Tensor:
         out = torch.zeros(len(pages), max(map(len, pages)), self.width)
         for row, page in zip(out, pages, strict=True):
             row[: len(page)] = self._of_page(tuple(page))

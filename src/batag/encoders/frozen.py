@@ -27,7 +27,14 @@ class Frozen(Protocol):
     kind: str
     width: int
 
-    def of(self, pages: Sequence[Sequence[str]]) -> Tensor: ...
+    @property
+    def by_word(self) -> FrozenWords | None:
+        """What it knows of words one by one, if it does."""
+        ...
+
+    def of(self, pages: Sequence[Sequence[str]], words: Sequence[Sequence[str]] | None = None) -> Tensor:
+        """The numbers [B,L,K] of the tokens of pages; `words` are those that the tokens lie in, if they are not words."""
+        ...
 
     def files(self) -> dict[str, bytes]:
         """What a bundle keeps of it, by name."""
@@ -55,9 +62,14 @@ class FrozenWords(ABC):
     def files(self) -> dict[str, bytes]:
         """What a bundle keeps of it, by name."""
 
-    def of(self, pages: Sequence[Sequence[str]]) -> Tensor:
+    @property
+    def by_word(self) -> FrozenWords:
+        return self
+
+    def of(self, pages: Sequence[Sequence[str]], words: Sequence[Sequence[str]] | None = None) -> Tensor:
         import torch
 
+        pages = words or pages
         if len(self._known) > _REMEMBERED:
             self._known.clear()
         new = sorted({word for words in pages for word in words} - self._known.keys())
@@ -86,8 +98,35 @@ class JoinedWords(FrozenWords):
         return {name: data for part in self.parts for name, data in part.files().items()}
 
 
+class JoinedPages:
+    """What a model that reads pages says, and what is known of words, side by side and equally loud."""
+
+    def __init__(self, reader: Frozen, by_word: FrozenWords) -> None:
+        self.reader, self.by_word = reader, by_word
+        self.kind, self.width = f"{reader.kind}+{by_word.kind}", reader.width + by_word.width
+
+    def of(self, pages: Sequence[Sequence[str]], words: Sequence[Sequence[str]] | None = None) -> Tensor:
+        import torch
+
+        found = [_standard(part.of(pages, words).numpy()) for part in (self.reader, self.by_word)]
+        return torch.from_numpy(np.concatenate(found, axis=-1))
+
+    def files(self) -> dict[str, bytes]:
+        return self.reader.files() | self.by_word.files()
+
+
+def join_words(parts: Sequence[FrozenWords]) -> FrozenWords | None:
+    """All that is known of words, if there is anything."""
+    return JoinedWords(parts) if len(parts) > 1 else parts[0] if parts else None
+
+
+def join_pages(reader: Frozen | None, words: FrozenWords | None) -> Frozen | None:
+    """What reads pages, if there is one, and what is known of words, if anything is."""
+    return JoinedPages(reader, words) if reader is not None and words is not None else reader or words
+
+
 def _standard(x_NK: Floats) -> Floats:
     """Each row with mean 0 and deviation 1; a row of zeros stays one."""
-    apart = x_NK - x_NK.mean(1, keepdims=True)
-    found: Floats = apart / np.sqrt(np.square(apart).mean(1, keepdims=True) + _TINY)
+    apart = x_NK - x_NK.mean(-1, keepdims=True)
+    found: Floats = apart / np.sqrt(np.square(apart).mean(-1, keepdims=True) + _TINY)
     return found

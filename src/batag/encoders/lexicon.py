@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from batag.encoders.frozen import Frozen, FrozenWords
+from batag.encoders.frozen import Frozen
 from batag.encoders.spelling import Key, Speller, whole_word
 from batag.encoders.vocabulary import PADDING, Vocabulary
 
@@ -108,9 +108,7 @@ class Lexicon:
         words_BL = torch.from_numpy(words_U[inverse].reshape(rows.shape))
         batch = InputBatch(words_BL, mask, of_word=torch.from_numpy(inverse.reshape(rows.shape)))
         if frozen and self.frozen is not None:
-            reads_pages = self.frozen.kind == "backbone"
-            asked = pages if reads_pages else [list(map(whole_word, keys)) for keys in spoken]
-            batch = replace(batch, frozen=self.frozen.of(asked))
+            batch = replace(batch, frozen=self.frozen.of(pages, [list(map(whole_word, keys)) for keys in spoken]))
         if self.speller.buckets:
             grams, gram_offsets = _in_a_row([each.grams for each in spelt])
             shapes = torch.tensor([each.shape for each in spelt])
@@ -124,7 +122,7 @@ class Lexicon:
         return batch
 
     def _add(self, keys: Sequence[Key]) -> None:
-        frozen = self.frozen if keys and isinstance(self.frozen, FrozenWords) else None
+        frozen = self.frozen.by_word if keys and self.frozen is not None else None
         told = [()] * len(keys) if frozen is None else frozen.look_up(list(map(whole_word, keys)))[1]
         for key, kinds in zip(keys, told, strict=True):
             word, grams, shape, parts, near = self.speller.spell(key, kinds)

@@ -39,7 +39,7 @@ def choose_engine(folder: Path | str, *, wanted: str = "auto", device: str = "au
     said = read_description(folder)
     if wanted not in AUTO:
         return check_engine(wanted, said)
-    if device not in ("auto", "cpu") or said.frozen == "backbone":
+    if device not in ("auto", "cpu") or said.reads_pages:
         return "torch"
     for name in _by_rate(said, first=WITHOUT_TORCH if wanted == "soonest" else frozenset()):
         if name == "torch" or works(folder, name):

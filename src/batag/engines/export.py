@@ -93,7 +93,7 @@ def check_export(bundle: Bundle, *, kind: str, int8: bool) -> None:
     if not bundle.scheme.classes:
         todo = "Learn from labelled pages first: batag train"
         raise InputError("knows words but no tags", where=str(bundle.folder), todo=todo)
-    if bundle.description.frozen == "backbone":
+    if bundle.description.reads_pages:
         raise UsageError("a bundle with a backbone runs in torch only", todo="Distil it: batag distil BUNDLE PAGES -o SWIFT")
 
 

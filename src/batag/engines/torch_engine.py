@@ -33,7 +33,7 @@ class TorchEngine(LayerEngine):
             raise UsageError("int8 runs on the CPU only", todo="Use --device cpu, or --engine torch")
         self.model = bundle.model().to(self.device)
         # A backbone reads the page as a whole, so that there is no row a word.
-        self.whole = bundle.description.frozen == "backbone"
+        self.whole = bundle.description.reads_pages
         encoder = self.model.encoder if self.whole else lean(deepcopy(self.model.encoder))
         self.layers = nn.ModuleDict({"encoder": encoder, "head": self.model.head})
         if ranges is not None:

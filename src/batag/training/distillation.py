@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -21,7 +21,6 @@ from batag.bundles.description import DESCRIPTION
 from batag.encoders.batches import epoch_batches
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
-from batag.encoders.frozen import FrozenWords
 from batag.encoders.sequence import page_words, windows
 from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import Dial
@@ -87,7 +86,7 @@ class Distillation:
         self.device = choose_device(device)
         self.teacher = teacher.model().to(self.device)
         # What is known of words is looked up once a word; a backbone would cost all that a student is to save.
-        self.vectors = teacher.frozen if isinstance(teacher.frozen, FrozenWords) else None
+        self.vectors = teacher.frozen.by_word if teacher.frozen is not None else None
         self.texts: list[list[str]] = []
         self.held_out: list[Example] = []
         self.dev: list[Example] = []
@@ -186,6 +185,8 @@ class Distillation:
         batch = self.teacher.input.lexicon.batch(texts).to(self.device)
         with torch.no_grad():
             taught_NC = torch.softmax(self.teacher(batch)[batch.mask], dim=-1)
+        if self.vectors is not None and batch.frozen is not None:  # beside a backbone words are last
+            batch = replace(batch, frozen=batch.frozen[..., -self.vectors.width :])
         torch.manual_seed((self.recipe.training.seed * 1_000_003 + step) % 2**63)
         learner.model.train()
         if step == 1:

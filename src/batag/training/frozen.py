@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from batag.encoders.backbone import Backbone, backbone_files
-from batag.encoders.frozen import Frozen
+from batag.encoders.frozen import Frozen, join_pages
 from batag.encoders.shipped import words_for
 from batag.encoders.word_vectors import read_vectors, vector_files
 from batag.training.data import Data, DataFiles
@@ -23,9 +23,13 @@ def frozen_files(recipe: Recipe) -> tuple[Path, ...]:
 def choose_frozen(recipe: Recipe, files: DataFiles, data: Data) -> Frozen | None:
     """What others learnt, or nothing; what the recipe names comes from the very files that were looked at."""
     chosen = recipe.input
-    if chosen.frozen is not None:
-        return read_vectors(*files.frozen) if chosen.frozen[0] == "vectors" else Backbone(files.frozen[0].parent)
-    if data.start is not None and data.start.frozen is not None:
+    named = chosen.frozen[0] if chosen.frozen is not None else ""
+    if named == "vectors":
+        return read_vectors(*files.frozen)
+    if not named and data.start is not None and data.start.frozen is not None:
         return data.start.frozen
-    shipped = chosen.vectors == AUTO and chosen.kind == "rich"
-    return words_for(data.facts["train"]["languages"], names=files.shipped) if shipped else None
+    reader = Backbone(files.frozen[0].parent) if named else None
+    # A run that began when there were no English words had a backbone alone.
+    if chosen.vectors != AUTO or chosen.kind != "rich" or (named and "en" not in files.shipped):
+        return reader
+    return join_pages(reader, words_for(data.facts["train"]["languages"], names=files.shipped))

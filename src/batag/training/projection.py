@@ -28,8 +28,10 @@ def project(teacher: WordInput, student: WordInput, texts: Sequence[Sequence[str
     narrow_WD = _directions(_vectors(teacher, few, frozen=student.frozen is not None), width=width)
     for name, value in own.items():
         if name.startswith("frozen.0."):  # a norm of what others learnt, before it is turned
-            value.copy_(known[name])
-        elif name.startswith("frozen.1."):
+            value.copy_(known[name][-len(value) :])
+        elif name == "frozen.1.weight":  # of a backbone and words the words are last
+            value.copy_(narrow_WD.T @ known[name][:, -value.shape[1] :])
+        elif name == "frozen.1.bias":
             value.copy_(narrow_WD.T @ known[name])
         else:
             value.copy_(known[name] @ narrow_WD * (teacher.scale / student.scale))

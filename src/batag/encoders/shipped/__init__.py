@@ -9,7 +9,7 @@ import numpy as np
 
 from batag.encoders.batches import Floats
 from batag.encoders.character_vectors import CharacterVectors
-from batag.encoders.frozen import FrozenWords, JoinedWords
+from batag.encoders.frozen import FrozenWords, join_words
 from batag.encoders.word_vectors import Rows, WordVectors
 
 SHIPPED = ("ja", "en", "zh")
@@ -30,7 +30,7 @@ def words_for(pages: Mapping[str, int], *, names: Collection[str] = SHIPPED) -> 
         for name, (languages, make) in made.items()
         if name in names and sum(pages.get(each, 0) for each in languages) >= enough
     ]
-    return JoinedWords(found) if len(found) > 1 else found[0] if found else None
+    return join_words(found)
 
 
 def japanese_vectors() -> WordVectors:
