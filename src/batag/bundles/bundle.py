@@ -127,7 +127,7 @@ def write_bundle(
             2: frozen is not None or not description["scheme"]["classes"],
         }
         oldest = max(next((number for number, needed in needs.items() if needed), 1), oldest_format(kept))
-        whole = {"format": oldest} | dict(description) | {"engines": engines, "files": files}
+        whole = {"format": oldest, "engines": engines} | dict(description) | {"files": files}
         if frozen is not None:
             whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}
         contents[DESCRIPTION] = json.dumps(whole, ensure_ascii=False, indent=2).encode()
