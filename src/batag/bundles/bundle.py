@@ -228,6 +228,13 @@ def read_description(folder: Path) -> Description:
     return description
 
 
+def check_classes(description: Description, folder: Path) -> None:
+    """Whether a bundle has learnt tags: one that learnt from pages without labels has not."""
+    if not description.scheme.classes:
+        todo = f"Learn from labelled pages first: batag train PAGES --set input.pretrained={folder}"
+        raise InputError("knows words but no tags", where=str(folder), todo=todo)
+
+
 def _checked(folder: Path, description: Description, name: FileName, *, limit: int = _LONGEST_WORDS) -> bytes:
     """The bytes of a file of the bundle, which must be the ones that were written."""
     _check_file(folder, description, name, limit=limit)

@@ -23,7 +23,7 @@ import torch
 from safetensors.numpy import save
 from torch import Tensor, nn
 
-from batag.bundles.bundle import Bundle
+from batag.bundles.bundle import Bundle, check_classes
 from batag.bundles.description import KNOWN, EngineOf
 from batag.bundles.exported import add_engine
 from batag.encoders.batches import BATCH_TOKENS, by_length
@@ -90,9 +90,7 @@ def check_export(bundle: Bundle, *, kind: str, int8: bool) -> None:
         raise UsageError(f"{kind!r} cannot be exported", todo="There are onnx and torch")
     if kind == "torch" and not int8:
         raise UsageError("every bundle runs in float32 torch as it is", todo="Say --int8, or --engine onnx")
-    if not bundle.scheme.classes:
-        todo = "Learn from labelled pages first: batag train"
-        raise InputError("knows words but no tags", where=str(bundle.folder), todo=todo)
+    check_classes(bundle.description, bundle.folder)
     if bundle.description.reads_pages:
         raise UsageError("a bundle with a backbone runs in torch only", todo="Distil it: batag distil BUNDLE PAGES -o SWIFT")
 

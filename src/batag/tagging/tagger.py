@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.bundles.bundle import Bundle, read_bundle
+from batag.bundles.bundle import Bundle, check_classes, read_bundle
 from batag.encoders.batches import Floats
 from batag.encoders.sequence import Window, page_words, windows
 from batag.engines import WITHOUT_TORCH
@@ -73,9 +73,7 @@ class Tagger:
     ) -> None:
         self.bundle = bundle
         self.scheme = bundle.scheme
-        if not self.scheme.classes:
-            todo = f"Learn from labelled pages first: batag train PAGES --set input.pretrained={bundle.folder}"
-            raise InputError("knows words but no tags", where=str(bundle.folder), todo=todo)
+        check_classes(bundle.description, bundle.folder)
         self.segmentation = bundle.segmentation
         points = [point.model_dump() for point in bundle.description.operating_points.points]
         self.dial = Dial.of_facts(points, self.scheme.classes) if points else None
