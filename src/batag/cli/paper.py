@@ -37,6 +37,10 @@ def paper(
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the recipe of every cell.")
     ] = None,
+    scale_warmup: Annotated[
+        bool,
+        typer.Option("--scale-warmup", help="layers: shorten the paper's warm-ups as much as --epochs shortens its 100 epochs."),
+    ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of cells and tables; finished cells stay.")] = Path("paper"),
     quick: Annotated[bool, typer.Option("--quick", help="Small width, three encoders, two objectives, few epochs.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Train nothing: write what is finished, however little.")] = False,
@@ -74,6 +78,10 @@ def paper(
         raise UsageError("--stale goes with --show", todo="Leave it out: what is not finished is trained")
     whole = find_table(table)
     definition = (make_quick(whole) if quick else whole).only(rows, columns)
+    if scale_warmup:
+        if not definition.special:
+            raise UsageError(f"--scale-warmup: the table {table} has no warm-ups of its own", todo="It goes with layers")
+        definition = definition.with_scaled_warmup(epochs or whole.epochs)
     for setting in set_ or []:
         parse_setting(setting)
     corpus = _corpus(train, dev, test, name=name, out=out)
@@ -89,10 +97,10 @@ def paper(
     result = Result.gather(definition, cells, store, stale=stale)
     said = {"seeds": seeds, "jobs": jobs, "rows": rows, "columns": columns, "name": name, "format": format}
     said |= {"fields": columns_of_pages, "language": language, "encoding": encoding}
-    own = [f"--set '{setting}'" for setting in set_ or []]
+    own = [f"--set '{setting}'" for setting in set_ or []] + (["--scale-warmup"] if scale_warmup else [])
     parts = [f"batag paper {table}", *_files(corpus, train), *_options(said), *own]
     command = " ".join([*parts, *([f"--epochs {epochs}"] if epochs else []), *(["--quick"] if quick else [])])
-    stem = "-".join([corpus.name, table, *(["quick"] if quick else []), *(["part"] if rows or columns else [])])
+    stem = "-".join([corpus.name, table, *(["quick"] if quick else []), *(["scaled"] if scale_warmup else []), *(["part"] if rows or columns else [])])
     out.mkdir(parents=True, exist_ok=True)
     facts = result.facts() | {"command": command}
     texts = {

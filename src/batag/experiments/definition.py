@@ -64,15 +64,17 @@ class Definition:
         return self.base in [column.name for column in self.columns]
 
     def recipe(self, row: Choice, column: Choice, *, seed: int, epochs: int, more: Sequence[str] = ()) -> Recipe:
-        """The recipe of a cell; `more` are the user's settings, which have the last word."""
-        own = (*row.settings, *column.settings, *self.special.get((row.name, column.name), ()))
+        """The recipe of a cell; `more` are the user's settings, which have the last word on all but what the table compares."""
+        compared = (*row.settings, *column.settings)
+        conditions = (*self.settings, *self.special.get((row.name, column.name), ()))
         run = (f"training.seed={seed}", f"training.epochs={epochs}")
+        fixed = {_key(setting) for setting in (*compared, *run)}
+        fixed |= {key for key in map(_key, conditions) if not key.startswith("schedule.")}
         for setting in more:
-            key = _key(setting)
-            if key in map(_key, (*own, *run, *self.settings)):
+            if (key := _key(setting)) in fixed:
                 todo = "Leave it out, or take --rows, --columns, --seeds and --epochs"
                 raise UsageError(f"--set {setting}: the table {self.name} itself sets {key}", todo=todo)
-        return read_recipe(None, settings=(*PAPER_SETTINGS, *self.settings, *own, *run, *more))
+        return read_recipe(None, settings=(*PAPER_SETTINGS, *conditions, *compared, *run, *more))
 
     def cells(
         self, corpus: Corpus, *, seeds: int, epochs: int | None = None, more: Sequence[str] = ()
@@ -85,6 +87,11 @@ class Definition:
                         continue
                     recipe = self.recipe(row, column, seed=seed, epochs=epochs or self.epochs, more=more)
                     yield row.name, column.name, seed, Cell(recipe, corpus)
+
+    def with_scaled_warmup(self, epochs: int) -> Definition:
+        """The same with each warm-up that it sets shortened as the runs are, at the same highest rate."""
+        share = epochs / self.epochs
+        return replace(self, special={place: _scaled(settings, share) for place, settings in self.special.items()})
 
     def only(self, rows: str | None, columns: str | None) -> Definition:
         """The same with some rows and columns, named with semicolons between (names of objectives hold commas)."""
@@ -101,6 +108,13 @@ def _some(choices: tuple[Choice, ...], wanted: str | None, what: str) -> tuple[C
             there = "; ".join(choice.name for choice in choices)
             raise UsageError(f"{name!r} is not a {what} of this table", todo=f"There are {there}")
     return tuple(dict.fromkeys(known[name.lower()] for name in names))
+
+
+def _scaled(settings: tuple[str, ...], share: float) -> tuple[str, ...]:
+    """The highest rate is scale / sqrt(warm-up): both are changed."""
+    values = dict(setting.split("=") for setting in settings)
+    warmup, scale = int(values["schedule.warmup"]), float(values["schedule.scale"])
+    return (f"schedule.warmup={max(1, round(warmup * share))}", f"schedule.scale={scale * share**0.5:.6f}")
 
 
 def _key(setting: str) -> str:
