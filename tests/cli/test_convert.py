@@ -142,7 +142,7 @@ def test_strict_ends_with_one_and_leaves_no_output(tmp_path: Path) -> None:
         ("a.parquet", "PAR1garbage", "Parquet"),
         ("a.xlsx", "PK\x03\x04garbage", "workbook"),
         ("a.dat", "prose without any\nformat that we know of\n", "--format"),
-        ("a.jsonl", '{"title": "全新運動跑鞋輕量透氣男女適用台灣製造免運費"}\n'.encode("big5") * 5, "--encoding big5"),
+        ("a.jsonl", '{"title": "全新運動跑鞋輕量透氣男女適用台灣製造免運費"}\n'.encode("big5") * 5, "--encoding cp950"),
     ],
 )
 def test_input_that_is_wrong_ends_with_one_and_says_what_to_do(tmp_path: Path, name: str, content: Any, said: str) -> None:
@@ -172,7 +172,7 @@ def test_a_folder_as_input_or_output_ends_with_one(tmp_path: Path, pages: Path) 
         (["out.jsonl", "--columns", "title"], "title=name"),
         (["out.jsonl", "--columns", "=x"], "title=name"),
         (["out.jsonl", "--language", "klingon"], "zh-Hant"),
-        (["out.jsonl", "--encoding", "nope"], "big5"),
+        (["out.jsonl", "--encoding", "nope"], "cp950"),
         (["out.jsonl", "--encoding", "hex"], "encoding"),
         (["out.conll", "--segmentation", "nope"], "chinese"),
         (["out.jsonl", "--nope"], "--nope"),

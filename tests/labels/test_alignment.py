@@ -113,6 +113,51 @@ def test_tags_on_characters_that_cleaning_makes_longer() -> None:
     assert back(page, field, spans) == [(0, 1, "x"), (1, 3, "brand"), (4, 9, "goods")]
 
 
+@pytest.mark.parametrize(
+    ("text", "tagged", "token"),
+    [
+        ("Men&#39;s shoes", "Men", "Men's"),
+        ("Acme&amp;Co shirt", "Acme", "Acme&Co"),
+        ("Jerry&rsquo;s ice", "Jerry", "Jerry’s"),
+        ("caf&eacute; au lait", "caf", "café"),
+        ("A&amp;amp;B bag", "A&amp;amp;", "A&B"),
+        ("Ni\u200b\u200bke run", "Ni", "Nike"),
+        ("oﬃce desk", "oﬃ", "office"),
+        ("Ａcme&amp;Ｃo shirt", "Ａcme", "Acme&Co"),
+    ],
+    ids=ascii,
+)
+def test_a_tag_inside_a_token_counts_in_characters_after_cleaning(text: str, tagged: str, token: str) -> None:
+    page, field = made(text, (0, len(tagged), "x"), language="en")
+    spans, (listed,) = align(page, field)
+    assert words(field, spans) == [(token, "x")]
+    assert not listed.lost
+
+
+def test_a_tag_that_holds_a_smaller_part_of_a_token_is_lost_though_its_entity_is_long() -> None:
+    page, field = made("Ab&#39;cdef x", (2, 7, "x"), language="en")
+    assert field.words == ["Ab'cdef", "x"]
+    spans, (listed,) = align(page, field)
+    assert spans == []
+    assert listed.lost
+
+
+@given(case=st.lists(st.tuples(st.sampled_from("ab&'cé"), st.booleans()), min_size=1, max_size=12), data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_tags_fall_on_the_same_tokens_whether_characters_are_entities_or_not(
+    case: list[tuple[str, bool]], data: st.DataObject
+) -> None:
+    plain = "".join(character for character, _ in case)
+    pieces = [f"&#{ord(character)};" if entity or character == "&" else character for character, entity in case]
+    starts = [sum(map(len, pieces[:place])) for place in range(len(pieces) + 1)]
+    borders = sorted(data.draw(st.sets(st.integers(0, len(plain)), min_size=2, max_size=4)))
+    pairs = list(zip(borders[::2], borders[1::2], strict=False))
+    page, field = made(plain, *((start, end, "x") for start, end in pairs), language="en")
+    coded, its_field = made("".join(pieces), *((starts[start], starts[end], "x") for start, end in pairs), language="en")
+    if its_field.words == field.words:
+        assert align(coded, its_field)[0] == align(page, field)[0]
+
+
 def test_a_message_says_where_what_and_what_became_of_it() -> None:
     page, field = made("abcdefgh", (0, 3, "brand"), tokens=((0, 4), (4, 8)))
     (item,) = align(page, field)[1]

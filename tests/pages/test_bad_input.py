@@ -355,7 +355,7 @@ def test_line_ends_of_old_macs_are_an_error_that_says_so(tmp_path: Path) -> None
 
 
 TEXTS = {
-    "big5": "全新運動跑鞋輕量透氣男女適用台灣製造免運費，舒適好穿不磨腳，限時優惠中",
+    "cp950": "化粧水保濕，全新運動跑鞋輕量透氣男女適用台灣製造免運費，舒適好穿不磨腳，限時優惠中",
     "gb18030": "全新运动跑鞋轻便透气男女适用中国制造包邮，舒适好穿不磨脚，限时优惠中",
     "cp932": "新品ランニングシューズ軽量で通気性抜群です。送料無料、サイズ交換もできます",
     "utf-16-le": "全新運動跑鞋輕量透氣男女適用",
@@ -385,6 +385,48 @@ def test_a_named_encoding_is_read(tmp_path: Path, name: str, encoding: str) -> N
     found, problems = read_with_problems(path, encoding=encoding)
     assert [page["title"].replace(" ", "") for page in found] == [f"{TEXTS[encoding]}{number}" for number in range(12)]
     assert not problems.counts
+
+
+@pytest.mark.parametrize(
+    ("said", "really", "text"),
+    [
+        ("big5", "cp950", "化粧水 碁石 裏 恒 €"),
+        ("Big5", "cp950", "化粧水"),
+        ("shift_jis", "cp932", "①髙島屋 ㈱ №"),
+        ("sjis", "cp932", "①髙島屋"),
+        ("gb2312", "gbk", "朱镕基 輕量"),
+        ("gbk", "gb18030", "㐂 跑鞋"),
+    ],
+)
+def test_an_older_standard_means_what_files_are_really_in(tmp_path: Path, said: str, really: str, text: str) -> None:
+    path = written(tmp_path / "a.csv", f"id,title\n1,{text}\n".encode(really))
+    (page,), problems = read_with_problems(path, encoding=said)
+    assert page["title"] == text
+    assert not problems.counts
+
+
+@pytest.mark.parametrize("said", ["big5", "shift_jis", "gb2312", "gbk"])
+def test_nothing_of_an_older_standard_is_lost_in_the_wider_one(tmp_path: Path, said: str) -> None:
+    known = [character for character in map(chr, range(0x80, 0x10000)) if len(character.encode(said, "ignore")) == 2]
+    path = written(tmp_path / "a.csv", b"id,title\n1," + "".join(known).encode(said) + b"\n")
+    (page,), problems = read_with_problems(path, encoding=said)
+    assert len(page["title"]) == len(known) > 5_000
+    assert not problems.counts
+
+
+def test_the_guess_has_the_name_that_people_know_and_one_that_reads_the_file(tmp_path: Path) -> None:
+    title = "Dior 迪奧 化粧水 限量 保濕"
+    path = written(tmp_path / "a.csv", f"id,title\n1,{title}\n".encode("cp950"))
+    with pytest.raises(InputError, match=r"cp950 \(Big5\): say --encoding cp950"):
+        read_all(path)
+    assert titles(read_all(path, encoding="cp950")) == [title]
+
+
+def test_characters_of_hong_kong_are_offered_their_own_encoding(tmp_path: Path) -> None:
+    text = "id,title\n" + "1,佢哋嘅運動跑鞋 喺香港製造 輕量透氣\n" * 6
+    path = written(tmp_path / "a.csv", text.encode("big5hkscs"))
+    with pytest.raises(InputError, match="--encoding big5hkscs"):
+        read_all(path)
 
 
 @pytest.mark.parametrize("encoding", ["nope", "hex", "rot13", "base64", "zlib", "idna", "undefined"])

@@ -22,7 +22,9 @@ Columns = Annotated[
     typer.Option("--columns", help="Where our fields stand in the input, for example title=name,description=body."),
 ]
 Language = Annotated[str | None, typer.Option("--language", help="Language of all pages: zh-Hant, zh-Hans, ja or en.")]
-Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the input if it is not UTF-8, for example big5.")]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="Encoding of the input if it is not UTF-8, for example cp950.")
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="A problem in the input is an error: at once, or, when tagging to files, at the end.")
 ]

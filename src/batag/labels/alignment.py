@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from batag.labels.scheme import TokenSpan
+from batag.pages.offsets import Cleaned
 from batag.pages.page import Offsets, Page, Tag
 from batag.pages.stopwords import StopWords
 from batag.segmentation.segmentation import TokenizedField, parted
@@ -42,7 +43,8 @@ def align(page: Page, field: TokenizedField) -> tuple[list[TokenSpan], list[Misa
     if not tags:
         return [], []
     origins = field.origins
-    owners = _owners(tags, origins)
+    # Counted in what is left after cleaning: an apostrophe is one character, however it was written (&#39;).
+    owners = _owners([_in_cleaned(field.cleaned, tag) for tag in tags], field.tokens)
     spans: list[TokenSpan] = []
     misaligned: list[Misaligned] = []
     for number, tag in enumerate(tags):
@@ -59,19 +61,32 @@ def align(page: Page, field: TokenizedField) -> tuple[list[TokenSpan], list[Misa
     return spans, misaligned
 
 
-def _owners(tags: list[Tag], origins: list[Offsets]) -> dict[int, list[int]]:
+def _in_cleaned(cleaned: Cleaned, tag: Tag) -> Offsets:
+    """The characters of the cleaned text that come from a tag, by at least half of each; none if nothing is left of it."""
+    if not cleaned.steps:
+        return tag.start, tag.end
+    starts, ends = cleaned.origins
+    first, last = bisect_right(ends, tag.start), bisect_left(starts, tag.end)
+    while first < last and 2 * (ends[first] - tag.start) < ends[first] - starts[first]:
+        first += 1
+    while first < last and 2 * (tag.end - starts[last - 1]) < ends[last - 1] - starts[last - 1]:
+        last -= 1
+    return first, last
+
+
+def _owners(tags: list[Offsets], tokens: list[Offsets]) -> dict[int, list[int]]:
     """The tokens of each tag: a token belongs to the tag that covers most of it, if that is at least half."""
     best: dict[int, tuple[int, int]] = {}
     place = 0
-    for number, tag in enumerate(tags):
-        while place and origins[place - 1][1] > tag.start:
+    for number, (begin, stop) in enumerate(tags):
+        while place and tokens[place - 1][1] > begin:
             place -= 1
-        while place < len(origins) and origins[place][1] <= tag.start:
+        while place < len(tokens) and tokens[place][1] <= begin:
             place += 1
         token = place
-        while token < len(origins) and origins[token][0] < tag.end:
-            start, end = origins[token]
-            covered = min(end, tag.end) - max(start, tag.start)
+        while token < len(tokens) and tokens[token][0] < stop:
+            start, end = tokens[token]
+            covered = min(end, stop) - max(start, begin)
             if 2 * covered >= end - start and covered > best.get(token, (0, 0))[0]:
                 best[token] = covered, number
             token += 1

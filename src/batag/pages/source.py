@@ -19,6 +19,11 @@ from batag.pages.file import READ_ERRORS, decompressed, open_file
 from batag.pages.problems import Problems
 from batag.settings import settings
 
+_WIDER = {"big5": "cp950", "shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030"}
+"""What files are really in that are said to be in an older standard: all of it and more (粧, ①, 镕)."""
+_ALSO = {"cp950": "Big5", "big5hkscs": "Big5 of Hong Kong", "cp932": "Shift_JIS", "gb18030": "GBK"}
+"""The names that people know them by."""
+
 
 @dataclass(kw_only=True)
 class Source:
@@ -156,7 +161,7 @@ def _settled(raw: BinaryIO, name: str, encoding: str | None) -> tuple[bytes, Bin
 
 def _known_encoding(name: str, head: bytes) -> str:
     """The codec of an encoding of text, by any of its names."""
-    todo = "Try utf-8, big5, gb18030, cp932 or utf-16"
+    todo = "Try utf-8, cp950 (Big5), gb18030, cp932 or utf-16"
     try:
         found = codecs.lookup(name)
         codecs.getincrementaldecoder(name)("replace").decode("ab".encode(name))
@@ -166,7 +171,7 @@ def _known_encoding(name: str, head: bytes) -> str:
         raise UsageError(f"{name!r} is not an encoding of text", todo=todo)
     if found.name == "utf-16" and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _utf16_order(head)
-    return found.name
+    return _WIDER.get(found.name, found.name)
 
 
 class _Replayed(io.RawIOBase):
@@ -236,14 +241,17 @@ def _check_utf8(head: bytes, name: str) -> None:
     if bad * 2 <= len(lines) and head.count(b"\0") * 4 <= len(head):
         return
     offer = guess_encoding(head)
-    todo = f"It looks like {offer}: say --encoding {offer}" if offer else "Say which with --encoding NAME, or save it as UTF-8"
+    todo = "Say which with --encoding NAME, or save it as UTF-8"
+    if offer is not None:
+        also = f" ({_ALSO[offer]})" if offer in _ALSO else ""
+        todo = f"It looks like {offer}{also}: say --encoding {offer}"
     raise InputError("is not UTF-8", where=name, todo=todo)
 
 
-def _decodes(data: bytes) -> bool:
-    """Whether bytes are UTF-8, a character cut off at their end aside."""
+def _decodes(data: bytes, encoding: str = "utf-8") -> bool:
+    """Whether bytes are in an encoding, a character cut off at their end aside."""
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(data)
+        codecs.getincrementaldecoder(encoding)().decode(data)
     except UnicodeDecodeError:
         return False
     return True
@@ -259,6 +267,7 @@ def guess_encoding(head: bytes) -> str | None:
         return order
     from charset_normalizer import from_bytes
 
-    candidates = ["big5", "gb18030", "cp932", "euc_jp", "cp1252"]
+    candidates = ["cp950", "big5hkscs", "gb18030", "cp932", "euc_jp", "cp1252"]
     best = from_bytes(head[: 1 << 15], cp_isolation=candidates, enable_fallback=False).best()
-    return best.encoding if best is not None else None
+    found = best.encoding if best is not None else None
+    return "cp950" if found == "big5hkscs" and _decodes(head, "cp950") else found
