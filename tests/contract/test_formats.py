@@ -489,6 +489,31 @@ def test_a_column_can_become_a_field_of_ones_own(tmp_path: Path, name: str) -> N
     assert dict(page.fields) == {"headline": "ACME 跑鞋", "spec": "輕量"}
 
 
+@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet", "xlsx", "spans"])
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"name": "title"}, "Did you mean --columns title=name?"),
+        ({"name": "title", "body": "description"}, "Did you mean --columns title=name,description=body?"),
+        ({"title": "nmae"}, "Did you mean --columns title=name?"),
+        ({"title": "Name"}, "Did you mean --columns title=name?"),
+        ({"title": "name;description=body"}, "title=name,description=body"),
+    ],
+    ids=str,
+)
+def test_a_mapping_that_does_not_fit_is_told_what_was_meant(
+    tmp_path: Path, name: str, columns: dict[str, str], said: str
+) -> None:
+    problems = Problems()
+    try:
+        assert list(read_pages(mapped_file(tmp_path, name), columns=columns, problems=problems)) == []
+        told = str(problems.listed[0])
+    except InputError as error:
+        told = str(error)
+    assert said in told
+    assert "name, body" in told
+
+
 @pytest.mark.parametrize("field", ["title", "description"])
 def test_columns_of_a_doccano_file_can_be_mapped(tmp_path: Path, field: str) -> None:
     line = {"sku": "s1", "body": "ACME 跑鞋", "store": "x", "label": [[0, 4, "brand"]]}

@@ -41,6 +41,14 @@ def spans_of(tmp_path: Path, title: str, labels: Any, *, key: str = "labels") ->
         " brand = ACME ; goods = 跑鞋 ; ",
         "brand=ACME；goods=跑鞋",
         "brand=ACME|goods=跑鞋",
+        "brand=ACME,goods=跑鞋",
+        "brand=ACME, goods=跑鞋,",
+        "brand=ACME，goods=跑鞋",
+        "brand=ACME、goods=跑鞋",
+        "brand=ACME｜goods=跑鞋",
+        "brand＝ACME；goods＝跑鞋",
+        "brand ＝ ACME\ngoods ＝ 跑鞋",
+        ";brand=ACME;;goods=跑鞋",
         "brand=ACME\ngoods=跑鞋\n",
         "brand=ACME\r\ngoods=跑鞋\r\n",
         ["brand=ACME", "goods=跑鞋"],
@@ -99,6 +107,11 @@ def test_an_empty_value_is_a_label_that_is_not_there(tmp_path: Path) -> None:
         ("A.C. aXcX", "x=A.C.", [(0, 4)]),
         ("size=M shirt", "size=size=M", [(0, 6)]),
         ("Red Wing boots", "brand=Red Wing", [(0, 8)]),
+        ("Crate, Barrel mug", "brand=Crate, Barrel", [(0, 13)]),
+        ("Crate, Barrel mug", "brand=Crate, Barrel,goods=mug", [(0, 13), (14, 17)]),
+        ("红、黑 two", "color=红、黑", [(0, 3)]),
+        ("a;b c", "x=a;b", [(0, 3)]),
+        ("A＝B mug", "brand=A＝B", [(0, 3)]),
         ("ACME鞋", "brand=ACME", [(0, 4)]),
         ("İ ACME", "brand=acme", [(2, 6)]),
         ("CRÈME crème", "x=Crème", [(0, 5), (6, 11)]),
@@ -150,6 +163,28 @@ def test_what_does_not_occur_is_listed_with_its_page(tmp_path: Path) -> None:
     assert problems.counts == {"not-found": 2}
     assert [(problem.where, problem.page) for problem in problems.listed] == [(f"{path}:2", "1"), (f"{path}:3", "2")]
     assert "goods=跑鞋" in problems.listed[0].reason
+
+
+@pytest.mark.parametrize("labels", ["goods=shoes,socks", "goods=shoes、socks", "goods=shoes; socks"])
+def test_several_texts_behind_one_label_are_told_how_to_be_written(tmp_path: Path, labels: str) -> None:
+    path = written(tmp_path / "a.jsonl", json.dumps({"title": "shoes and socks", "labels": labels}) + "\n")
+    _, problems = read_with_problems(path)
+    assert "goods=shoes;goods=socks" in problems.listed[0].reason
+    assert problems.listed[0].where == f"{path}:1"
+
+
+@pytest.mark.parametrize("labels", ["brand:ACME", "ACME", "brand->ACME; goods->shoes"])
+def test_a_text_that_is_no_label_is_told_what_to_write(tmp_path: Path, labels: str) -> None:
+    path = written(tmp_path / "a.jsonl", json.dumps({"title": "ACME shoes", "labels": labels}) + "\n")
+    (page,), problems = read_with_problems(path)
+    assert not page.labelled
+    assert labels in problems.listed[0].reason
+    assert "brand=ACME;goods=shoes" in problems.listed[0].reason
+
+
+def test_reading_labels_takes_time_in_proportion_to_their_length() -> None:
+    assert label_pairs("brand=A;" + " " * 200_000 + ";" * 200_000) == [("brand", "A")]
+    assert label_pairs("a=b," * 50_000) == [("a", "b")] * 50_000
 
 
 @pytest.mark.parametrize("value", ["ACME", "just words; and more", 5, None, [5], ["brand=A", 5], {"brand": 5}, {"brand": [5]}])

@@ -9,7 +9,9 @@ from typing import Any
 from batag.pages.cleaning import Cleaner
 from batag.pages.page import Offsets
 
-_PAIR = re.compile(r"(?:^|[;；|\n])\s*([^=;；|\n]+?)\s*=[^\S\n]*")
+_SEPARATORS = ";；|｜,，、\n"
+_SEPARATOR = re.compile(f"([{_SEPARATORS}])")
+_EQUALS = re.compile("[=＝]")
 _LATIN = "[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"
 _fold_width = Cleaner(["width"])
 
@@ -17,12 +19,7 @@ _fold_width = Cleaner(["width"])
 def label_pairs(value: Any) -> list[tuple[str, str]] | None:
     """The (label, text) pairs of `brand=ACME;goods=跑鞋`, `["brand=ACME"]` or `{"brand": ["ACME"]}`; None for anything else."""
     if isinstance(value, str):
-        matches = list(_PAIR.finditer(value))
-        if not matches or matches[0].start() > 0:
-            return [] if not value.strip() else None
-        ends = [match.start() for match in matches[1:]] + [len(value)]
-        pairs = [(match[1], value[match.end() : end].strip()) for match, end in zip(matches, ends, strict=True)]
-        return [(label, text) for label, value in pairs if (text := value.rstrip(";；| \n"))]
+        return _parsed(value)
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         lists = [label_pairs(item) for item in value]
         return None if any(pairs is None for pairs in lists) else [pair for pairs in lists for pair in pairs or ()]
@@ -36,6 +33,28 @@ def label_pairs(value: Any) -> list[tuple[str, str]] | None:
                     pairs.append((str(label), text.strip()))
         return pairs
     return None
+
+
+def _parsed(value: str) -> list[tuple[str, str]] | None:
+    """The pairs of one string: a separator parts two only where `label=` follows, so that a text may hold commas."""
+    cut = _SEPARATOR.split(value)
+    pairs: list[tuple[str, list[str]]] = []
+    for mark, piece in zip(("", *cut[1::2]), cut[::2], strict=True):
+        equals = _EQUALS.search(piece)
+        if equals and (label := piece[: equals.start()].strip()):
+            pairs.append((label, [piece[equals.end() :]]))
+        elif pairs:
+            pairs[-1][1].append(mark + piece)
+        elif piece.strip():
+            return None
+    found = ((label, "".join(pieces).strip().rstrip(f"{_SEPARATORS} \t\r")) for label, pieces in pairs)
+    return [(label, text) for label, text in found if text]
+
+
+def several_texts(label: str, text: str) -> str:
+    """How to write what may be several texts (`goods=shoes,socks`); empty if it is one."""
+    pieces = [piece.strip() for piece in _SEPARATOR.split(text)[::2] if piece.strip()]
+    return ";".join(f"{label}={piece}" for piece in pieces) if len(pieces) > 1 else ""
 
 
 def occurrences(text: str, term: str) -> list[Offsets]:

@@ -12,7 +12,8 @@ import orjson
 from batag.pages.check import check_tag, settle
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.language import known_language
-from batag.pages.mentions import label_pairs, occurrences
+from batag.pages.mapping import meant_columns
+from batag.pages.mentions import label_pairs, occurrences, several_texts
 from batag.pages.page import Offsets, Page, Tag, without_surrogates
 from batag.pages.problems import Problems
 from batag.settings import settings
@@ -33,6 +34,7 @@ class RecordReader:
 
     def page(self, record: Mapping[str, Any], *, where: str, number: int) -> Page | None:
         """The page of a record, or None if it had to be skipped."""
+        there = record.keys()
         if self.columns:
             theirs = set(self.columns.values())
             mapped = {name: record.get(column) for name, column in self.columns.items()}
@@ -44,8 +46,9 @@ class RecordReader:
             return None
         tokens = self._tokens(record["tokens"], fields, where, page_id) if record.get("tokens") is not None else None
         if not any(map(str.strip, fields.values())):
-            keys = ", ".join(map(str, record)) or "nothing"
-            reason = f"no text in any field; the record has {keys[:100]} (map one with --columns title=NAME)"
+            keys = ", ".join(map(str, there)) or "nothing"
+            meant = meant_columns(self.columns, map(str, there)) or "map one with --columns title=NAME"
+            reason = f"no text in any field; the record has {keys[:100]} ({meant})"
             self.problems.add("empty-page", where, reason, page=page_id)
             return None
         if sum(map(len, fields.values())) > settings.max_page_characters:
@@ -126,7 +129,8 @@ class RecordReader:
         if (pairs := label_pairs(given)) is not None:
             return self._found(pairs, fields, where, page_id)
         if not isinstance(given, list):
-            reason = f"tags are {_kind(given)} ({str(given)[:40]!r}), not a list; as text write brand=ACME;goods=shoes"
+            said = f"{_kind(given)} ({str(given)[:40]!r})"
+            reason = f"tags are {said}, not a list and not LABEL=TEXT; write them like brand=ACME;goods=shoes"
             self.problems.add("bad-tag", where, reason, page=page_id)
             return None
         tags = []
@@ -171,7 +175,8 @@ class RecordReader:
         for label, term in pairs:
             spans = [(name, *span) for name, text in fields.items() for span in occurrences(text, term)]
             if not spans:
-                self.problems.add("not-found", where, f"{label}={term} does not occur in the page", page=page_id)
+                hint = f"; for several texts write {several}" if (several := several_texts(label, term)) else ""
+                self.problems.add("not-found", where, f"{label}={term} does not occur in the page{hint}", page=page_id)
             tags += [Tag(name, start, end, label, fields[name][start:end]) for name, start, end in spans]
         # A term inside a longer one is no conflict, unless it has no place of its own left.
         settled = settle(tags, fields, where=where, page_id=page_id, problems=None)
