@@ -46,7 +46,37 @@ def test_inspect_finds_the_leak_when_train_is_given_as_dev(batag, pages: Path) -
     report = json.loads(batag("inspect", pages, "--dev", pages, "--json").stdout)
     assert report["leaks"]["pages"] == {"dev": 300}
     text = batag("inspect", pages, "--dev", pages).stdout
-    assert "300 pages leak from an earlier split" in text
+    assert "pages that stand in an earlier split too: 300 (dev 300)" in text
+    assert "... and 295 more" in text
+    assert "nearly the same" not in text
+
+
+def test_inspect_tells_near_twins_from_the_same_page(batag, tmp_path: Path) -> None:
+    text = "waterproof hiking boots with a warm lining and a very soft sole for long walks in winter and autumn weather"
+    for name, said in (("train", text), ("dev", text.replace("warm", "cosy"))):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"title": said, "tags": []}) + "\n", encoding="utf-8")
+    said = batag("inspect", "train.jsonl", "dev.jsonl", cwd=tmp_path).stdout
+    assert "pages that are nearly the same as one of an earlier split: 1 (dev 1)" in said
+    assert "also in" not in said
+
+
+@pytest.mark.parametrize(
+    ("tags", "said"), [("", "no page is labelled"), (', "tags": []', "none of the 1 labelled pages has a tag")]
+)
+def test_inspect_does_not_say_that_tags_fit_where_there_are_none(batag, tmp_path: Path, tags: str, said: str) -> None:
+    (tmp_path / "p.jsonl").write_text(f'{{"title": "a red hat"{tags}}}\n', encoding="utf-8")
+    text = batag("inspect", tmp_path / "p.jsonl").stdout
+    assert "tags fit" not in text
+    assert "no leak" not in text
+    assert "two splits" not in text
+    assert said in text
+
+
+def test_inspect_names_what_to_do_when_tags_touch(batag, tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text('{"title": "hat coat", "labels": "goods=hat;goods=coat"}\n', encoding="utf-8")
+    text = batag("inspect", tmp_path / "p.jsonl").stdout
+    assert "--set pages.scheme=bio" in text
+    assert "nothing: tags fit the tokens, no disagreement" in text
 
 
 def test_inspect_takes_the_split_from_the_name_and_tells_new_words(batag, pages: Path, tmp_path: Path) -> None:

@@ -102,6 +102,17 @@ def test_a_long_list_of_misaligned_tags_is_cut_but_counted() -> None:
     found = report(pages)["misaligned"]
     assert found["tags"] == 300
     assert len(found["listed"]) == 200
+    assert found["not_listed"] == 100
+
+
+def test_every_list_of_the_report_says_how_much_it_leaves_out() -> None:
+    train = [made(str(n), f"thing{n} coat{n}", (f"thing{n}", "brand")) for n in range(250)]
+    again = [made(f"again{n}", f"thing{n} coat{n}", (f"thing{n}", "goods")) for n in range(250)]
+    found = report([*train, *again], train)
+    for name, number in (("disagreements", 250), ("ambiguous_tags", 250), ("leaks", 250)):
+        assert len(found[name]["listed"]) + found[name]["not_listed"] == number, name
+        assert found[name]["not_listed"] == 50
+    assert found["misaligned"]["not_listed"] == 0
 
 
 def test_the_same_text_with_other_tags_is_a_disagreement() -> None:
@@ -160,13 +171,24 @@ def test_exact_and_near_leaks_are_found() -> None:
     dev = [made("d1", "A RED <b>hat</b>!"), made("d2", "quite another thing")]
     test = [made("e1", LONG.replace("warm", "cosy")), made("e2", "quite another thing"), made("e3", "something new again")]
     found = report(train, dev, test)["leaks"]
-    assert found["pages"] == {"dev": 1, "test": 2}
-    assert {(item["split"], item["page"]) for item in found["listed"]} == {("dev", "d1"), ("test", "e1"), ("test", "e2")}
+    assert found["pages"] == {"dev": 1, "test": 1}
+    assert found["near_pages"] == {"test": 1}
+    assert {(item["split"], item["page"], item["near"]) for item in found["listed"]} == {
+        ("dev", "d1", False),
+        ("test", "e1", True),
+        ("test", "e2", False),
+    }
     assert {item["also"] for item in found["listed"]} == {
         "train: pages.jsonl:t1",
         "train: pages.jsonl:t2",
         "dev: pages.jsonl:d2",
     }
+
+
+def test_the_same_text_is_named_even_if_a_near_one_comes_before_it() -> None:
+    train = [made("t1", LONG.replace("warm", "cosy")), made("t2", LONG)]
+    (item,) = report(train, [made("d1", LONG)])["leaks"]["listed"]
+    assert (item["near"], item["also"]) == (False, "train: pages.jsonl:t2")
 
 
 def test_a_page_twice_in_one_split_is_no_leak() -> None:

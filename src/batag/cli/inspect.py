@@ -12,6 +12,8 @@ from batag.cli import options
 if TYPE_CHECKING:
     from rich.console import Console
 
+_SHOWN = 5
+
 
 def inspect(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Pages; dev, valid or test in a name says the split.")],
@@ -98,7 +100,10 @@ def show(report: dict[str, Any], out: Console) -> None:
         if facts["rare_classes"]:
             lines["rare classes"] = ", ".join(facts["rare_classes"]) + " (too few tags to trust)"
         if facts["neighbouring_tags_of_one_class"]:
-            lines["touching tags"] = f"{facts['neighbouring_tags_of_one_class']:,} (the flat scheme reads each pair as one)"
+            lines["touching tags"] = (
+                f"{facts['neighbouring_tags_of_one_class']:,} pairs of one class with nothing between; "
+                "the flat scheme joins each pair to one tag: train with --set pages.scheme=bio"
+            )
         for key, value in lines.items():
             out.print(f"  {key:16} {value}", markup=False)
         table = Table("field", "pages", "characters a page", "tokens a page", "longest")
@@ -131,33 +136,63 @@ def _show_classes(facts: dict[str, Any], out: Console) -> None:
 
 
 def _show_findings(report: dict[str, Any], out: Console) -> None:
+    from batag.labels.inspection import LISTED
+
     leaks, misaligned = report["leaks"], report["misaligned"]
     out.rule("to look at", align="left")
     findings = [
-        (misaligned["tags"], f"tags do not fit the tokens ({misaligned['lost']:,} of them are lost)", misaligned["listed"]),
         (
+            "tags that do not fit the tokens",
+            misaligned["tags"],
+            f"{misaligned['lost']:,} of them are lost",
+            misaligned["listed"],
+        ),
+        (
+            "pages with the text of an earlier page but other tags",
             report["disagreements"]["pages"],
-            "pages have the text of an earlier page but other tags",
+            "",
             [f"{item['where']} and {item['earlier']}: {item['tags']}" for item in report["disagreements"]["listed"]],
         ),
         (
+            "tag texts with several classes",
             report["ambiguous_tags"]["texts"],
-            "tag texts have several classes",
+            "",
             [f"{item['text']}: {_counts(item['classes'])}" for item in report["ambiguous_tags"]["listed"]],
         ),
         (
+            "pages that stand in an earlier split too",
             sum(leaks["pages"].values()),
-            f"pages leak from an earlier split ({_counts(leaks['pages'])})",
-            [f"{item['where']} ({item['split']}) is also in {item['also']}" for item in leaks["listed"]],
+            _counts(leaks["pages"]),
+            [f"{item['where']} ({item['split']}) is also in {item['also']}" for item in leaks["listed"] if not item["near"]],
+        ),
+        (
+            "pages that are nearly the same as one of an earlier split",
+            sum(leaks["near_pages"].values()),
+            _counts(leaks["near_pages"]),
+            [f"{item['where']} ({item['split']}) is much like {item['also']}" for item in leaks["listed"] if item["near"]],
         ),
     ]
-    for number, what, listed in findings:
+    for what, number, more, listed in findings:
         if number:
-            out.print(f"{number:,} {what}", style="bold yellow", markup=False)
-            for line in listed[:5]:
+            out.print(f"{what}: {number:,}{f' ({more})' if more else ''}", style="bold yellow", markup=False)
+            for line in listed[:_SHOWN]:
                 out.print(f"    {line}", markup=False)
-    if not any(number for number, _, _ in findings):
-        out.print("nothing: tags fit the tokens, no leak between splits, no disagreement", style="green", markup=False)
+            if number > _SHOWN:
+                out.print(f"    ... and {number - _SHOWN:,} more; --json lists up to {LISTED}", markup=False)
+    if not any(number for _, number, _, _ in findings):
+        out.print(_all_is_well(report), style="green", markup=False)
+
+
+def _all_is_well(report: dict[str, Any]) -> str:
+    """What was looked for and not found: pages without tags have nothing that could be wrong with them."""
+    splits = report["splits"].values()
+    looked = ["no page stands in two splits"] if len(report["splits"]) > 1 else []
+    if any(tags["tags"] for facts in splits for tags in facts["classes"].values()):
+        looked = ["tags fit the tokens", "no disagreement", *looked]
+        return f"nothing: {', '.join(looked)}"
+    labelled = sum(facts["labelled_pages"] for facts in splits)
+    what = f"none of the {labelled:,} labelled pages has a tag" if labelled else "no page is labelled"
+    return f"{what}, so no tag could be checked (docs/labelling.md says how to label){''.join(f'; {each}' for each in looked)}"
 
 
 def _counts(counts: dict[str, int]) -> str:

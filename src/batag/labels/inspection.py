@@ -17,7 +17,8 @@ from batag.pages.stopwords import fold
 from batag.segmentation.segmentation import Segmentation, TokenizedField, language_of
 from batag.settings import settings
 
-_LISTED = 200
+LISTED = 200
+"""So many of each finding are listed; all are counted."""
 
 
 @dataclass
@@ -63,14 +64,15 @@ class Inspection:
         self.lost_tags = 0
         self.disagreements: list[dict[str, Any]] = []
         self.disagreeing_pages = 0
-        self.leaks: list[dict[str, str]] = []
+        self.leaks: list[dict[str, Any]] = []
         self.leaking = Counter[str]()
+        self.nearly_leaking = Counter[str]()
         self._words: set[str] = set()
         self._tag_texts: set[tuple[str, str]] = set()
         self._classes_of: dict[str, Counter[str]] = defaultdict(Counter)
         self._seen: dict[int, tuple[int, str, str]] = {}
         self._groups = Groups()
-        self._places: list[tuple[str, str, str]] = []
+        self._places: list[tuple[str, str, str, int]] = []
 
     def add(self, pages: Iterable[Page], *, split: str = "train") -> None:
         """Look at the pages of one split (train, dev or test)."""
@@ -108,7 +110,7 @@ class Inspection:
         spans, misaligned = align(page, each)
         self.misaligned_tags += len(misaligned)
         self.lost_tags += sum(1 for item in misaligned if item.lost)
-        self.misaligned += map(str, misaligned[: max(_LISTED - len(self.misaligned), 0)])
+        self.misaligned += map(str, misaligned[: max(LISTED - len(self.misaligned), 0)])
         classes = [NONE] * len(each.tokens)
         end, before = -1, ""
         for first, last, name in spans:
@@ -132,8 +134,8 @@ class Inspection:
         """The same text before: in this split or another, labelled alike or not."""
         text = fingerprint(page)
         self._groups.add(text)
-        self._places.append((split, page.id, page.source))
         key = text_hash(text)
+        self._places.append((split, page.id, page.source, key))
         facts.duplicates += key in facts.texts
         facts.texts.add(key)
         if not page.labelled:
@@ -142,25 +144,28 @@ class Inspection:
         signature, other_id, other_source = self._seen.setdefault(key, (text_hash(marks), page.id, page.source))
         if signature != text_hash(marks):
             self.disagreeing_pages += 1
-            if len(self.disagreements) < _LISTED:
+            if len(self.disagreements) < LISTED:
                 earlier = f"{other_source} (page {other_id})"
                 self.disagreements.append({"where": page.source, "page": page.id, "earlier": earlier, "tags": marks})
 
     def _find_leaks(self) -> None:
-        self.leaks, self.leaking = [], Counter()
+        """Pages whose text an earlier split has, or nearly (a variant of one product)."""
+        self.leaks, self.leaking, self.nearly_leaking = [], Counter(), Counter()
         if len(self.splits) < 2:
             return
-        first: dict[int, tuple[str, str, str]] = {}
-        for group, place in zip(self._groups.of(), self._places, strict=True):
-            earlier = first.setdefault(group, place)
-            if SPLITS.index(earlier[0]) < SPLITS.index(place[0]):
-                self.leaking[place[0]] += 1
-                if len(self.leaks) < _LISTED:
-                    self.leaks.append(
-                        {"split": place[0], "page": place[1], "where": place[2], "also": f"{earlier[0]}: {earlier[2]}"}
-                    )
+        first_alike: dict[int, tuple[str, str]] = {}
+        first_same: dict[int, tuple[str, str]] = {}
+        for group, (split, page, where, key) in zip(self._groups.of(), self._places, strict=True):
+            alike, same = first_alike.setdefault(group, (split, where)), first_same.setdefault(key, (split, where))
+            near = same[0] == split
+            earlier, place = alike if near else same
+            if SPLITS.index(earlier) >= SPLITS.index(split):
+                continue
+            (self.nearly_leaking if near else self.leaking)[split] += 1
+            if len(self.leaks) < LISTED:
+                self.leaks.append({"split": split, "page": page, "where": where, "near": near, "also": f"{earlier}: {place}"})
 
-    def ambiguous(self, most: int = 20) -> list[tuple[str, dict[str, int]]]:
+    def ambiguous(self, most: int = LISTED) -> list[tuple[str, dict[str, int]]]:
         """Tag texts that people gave several classes, the most frequent first."""
         several = [(text, counts) for text, counts in self._classes_of.items() if len(counts) > 1]
         several.sort(key=lambda item: (-item[1].total(), item[0]))
@@ -170,12 +175,15 @@ class Inspection:
         """All of it as plain data."""
         self._find_leaks()
         ambiguous = sum(1 for counts in self._classes_of.values() if len(counts) > 1)
+        texts = [{"text": text, "classes": counts} for text, counts in self.ambiguous()]
+        leaks = (self.leaking + self.nearly_leaking).total()
         return {
             "splits": {name: self._split_report(name, facts) for name, facts in self.splits.items()},
-            "misaligned": {"tags": self.misaligned_tags, "lost": self.lost_tags, "listed": self.misaligned},
-            "disagreements": {"pages": self.disagreeing_pages, "listed": self.disagreements},
-            "ambiguous_tags": {"texts": ambiguous, "listed": [{"text": t, "classes": c} for t, c in self.ambiguous()]},
-            "leaks": {"pages": dict(self.leaking), "listed": self.leaks},
+            "misaligned": {"tags": self.misaligned_tags, "lost": self.lost_tags}
+            | _listed(self.misaligned, self.misaligned_tags),
+            "disagreements": {"pages": self.disagreeing_pages} | _listed(self.disagreements, self.disagreeing_pages),
+            "ambiguous_tags": {"texts": ambiguous} | _listed(texts, ambiguous),
+            "leaks": {"pages": dict(self.leaking), "near_pages": dict(self.nearly_leaking)} | _listed(self.leaks, leaks),
         }
 
     def _split_report(self, name: str, facts: SplitFacts) -> dict[str, Any]:
@@ -218,6 +226,11 @@ class Inspection:
                 "unseen_tags": {each: _share(facts.unseen_tags[each], n) for each, n in facts.class_tags.items()},
             }
         return report
+
+
+def _listed(found: list[Any], number: int) -> dict[str, Any]:
+    """What is listed, and how many more there are."""
+    return {"listed": found, "not_listed": number - len(found)}
 
 
 def _share(part: int, whole: int) -> float:
