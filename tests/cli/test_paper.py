@@ -97,7 +97,7 @@ def test_what_is_finished_is_shown_without_training(corpus: list[str], tmp_path:
         (["paper", "encoders", "--train", "x.tsv"], "--train, --dev and --test go together"),
         (["paper", "encoders", "--train", "x", "--dev", "x", "--test", "x"], "x: is not a file"),
         (["paper", "encoders", "--columns", "BERT"], "'BERT' is not a column of this table"),
-        (["paper", "encoders", "--stale"], "--stale goes with --show"),
+        (["paper", "encoders", "--show", "--name", "elsewhere"], "no corpora of finished cells are called 'elsewhere'"),
         (["paper", "encoders", "--set", "encoder.heads=3", "--quick"], "encoder.heads does not divide encoder.width"),
         (["paper", "encoders", "--set", "encoder.nam=x", "--quick"], "Did you mean encoder.name?"),
         (["paper", "layers", "--set", "objective.weights=x", "--quick"], "objective.weights"),
@@ -107,6 +107,7 @@ def test_what_is_finished_is_shown_without_training(corpus: list[str], tmp_path:
         ),
         (["paper", "encoders", "--set", "objective.name=CE", "--quick"], "the table encoders itself sets objective.name"),
         (["paper", "encoders", "--set", "x", "--quick"], "is not TABLE.KEY=VALUE"),
+        (["paper", "encoders", "--scale-warmup"], "the table encoders has no warm-ups of its own"),
     ],
 )
 def test_mistakes_are_one_clear_line(arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

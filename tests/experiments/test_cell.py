@@ -46,13 +46,13 @@ def test_the_address_follows_what_decides_the_numbers(corpus: Corpus, tmp_path: 
     base = cell(corpus)
     assert base.key == cell(corpus).key
     for change in ("training.seed=1", "objective.name=WCE", "encoder.name=transformer", "training.epochs=4"):
-        assert cell(corpus, change).what != base.what
+        assert cell(corpus, change).key != base.key
     assert cell(corpus, "training.checkpoint_steps=7").key == base.key
     moved = corner_corpus(tmp_path / "elsewhere", name="other name")
     assert cell(moved).key == base.key
     moved.test.write_bytes(moved.test.read_bytes() + b"\n" + moved.test.read_bytes())
     assert cell(corner_corpus(tmp_path / "third")).key == base.key
-    assert cell(replace(moved)).what != base.what
+    assert cell(replace(moved)).key != base.key
 
 
 def test_another_encoder_or_objective_is_other_sources(corpus: Corpus) -> None:
@@ -134,15 +134,17 @@ def test_one_cell_that_cannot_be_trained_does_not_stop_the_others(corpus: Corpus
     assert isinstance(done[good.key], dict)
 
 
-def test_cells_of_earlier_sources_are_found_when_asked_for(corpus: Corpus, result: dict[str, Any], tmp_path: Path) -> None:
+def test_a_cell_says_which_sources_trained_it_and_is_found_by_others(
+    corpus: Corpus, result: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store, one = Store(tmp_path), cell(corpus)
+    assert result["sources"] == one.sources
     store.put(one, result)
-    path = store.cells / f"{one.key}.json"
-    path.rename(store.cells / f"{one.what}-0123456789abcdef.json")
-    assert store.find(one) is None
-    found = store.find(one, stale=True)
-    assert found is not None
-    assert found["stale"]
+    monkeypatch.setattr("batag.experiments.cell.sources_digest", lambda modules: "other sources")
+    today = cell(corpus)
+    assert today.sources != one.sources
+    assert store.find(today) == json.loads(json.dumps(result))
+    assert store.run_folder(today) != store.run_folder(one)  # but half a training is not gone on with by them
 
 
 def test_a_damaged_cell_is_named(corpus: Corpus, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from batag.experiments.result import Result
 from batag.experiments.tables import TABLES
 
 
-def cell(*, right: float, seed: int = 0, stale: bool = False) -> dict[str, Any]:
+def cell(*, right: float, seed: int = 0, commit: str | None = "abc") -> dict[str, Any]:
     """A finished cell as the store has it."""
     rng = np.random.default_rng(seed)
     pages = []
@@ -33,6 +33,7 @@ def cell(*, right: float, seed: int = 0, stale: bool = False) -> dict[str, Any]:
     scores = metrics | amounts | {"epoch": 4, "pages": pages, "confusion": confusion.tolist()}
     return {
         "key": f"{right}-{seed}",
+        "commit": commit,
         "recipe": {"training": {"epochs": 4, "seed": seed}},
         "corpus": {"name": "made"},
         "versions": {"batag": "0.1", "torch": "2"},
@@ -43,7 +44,7 @@ def cell(*, right: float, seed: int = 0, stale: bool = False) -> dict[str, Any]:
         "seconds": 10.0,
         "epochs": [{"epoch": n, "seconds": 1.0 * n} | metrics | amounts for n in (1, 2, 3, 4)],
         "test": {"end": scores, "best": scores},
-    } | ({"stale": True} if stale else {})
+    }
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def half() -> Result:
     result.finished = {
         ("CE", "BAT"): [cell(right=0.9), cell(right=0.88, seed=1)],
         ("CE", "Transformer"): [cell(right=0.5)],
-        ("WCE", "BAT"): [cell(right=0.7, stale=True)],
+        ("WCE", "BAT"): [cell(right=0.7, commit="def")],
     }
     diverged = {key: value for key, value in cell(right=0.5).items() if key != "test"} | {"failed": "the loss of step 3 is nan"}
     result.failed = {("WCE", "Admin"): [diverged], ("WCE", "BAT"): [diverged]}
@@ -65,7 +66,7 @@ def test_half_a_table_is_written_with_the_papers_numbers_beside(half: Result) ->
     assert "4 epochs, seeds 0, 1; 4 of 12 cells finished" in text
     assert "1,000 / 10 / 40 pages, training tokens 100 : 20 : 10 (none, goods, brand)" in text
     assert "`batag paper encoders --epochs 50`" in text
-    assert "1 of the cells were trained by earlier sources" in text
+    assert "Cells by the commit that trained them: abc (5), def (1)." in text
     assert "| CE | **89.0 ± 1.4** (paper 85.7) | 50.0 (1 seed) (paper 84.0) | - (paper 84.5) |" in text
     assert "| WCE | 70.0 (1 of 2 failed) (paper 85.5) | - (paper 82.9) | failed (paper 84.5) |" in text
     assert "- WCE, Admin, seed 0: the loss of step 3 is nan" in text

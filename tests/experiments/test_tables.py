@@ -11,6 +11,7 @@ from batag.experiments.corpus import Corpus
 from batag.experiments.tables import TABLES, find_table, quick
 from batag.objectives import PAPER
 from batag.training.loop import rate_of
+from batag.training.schedule import learning_rate
 
 CORPUS = Corpus("none", Path("train"), Path("dev"), Path("test"))
 CELLS = {
@@ -132,8 +133,9 @@ def test_a_name_said_twice_counts_once_and_no_name_is_a_mistake() -> None:
         ("encoders", "encoder.name=bat"),
         ("encoders", "training.seed=5"),
         ("encoders", "training.epochs = 5"),
-        ("layers", "schedule.warmup=4000"),
-        ("encoders-ja", "schedule.warmup=4000"),
+        ("layers", "objective.name=CE"),
+        ("layers", "encoder.depth=2"),
+        ("encoders-ja", "schedule.scale=1"),
     ],
 )
 def test_what_the_table_is_about_cannot_be_set_for_all(table: str, setting: str) -> None:
@@ -144,6 +146,30 @@ def test_what_the_table_is_about_cannot_be_set_for_all(table: str, setting: str)
 def test_the_users_settings_have_the_last_word() -> None:
     cell = next(find_table("boost").cells(CORPUS, seeds=1, more=["training.batch=4"]))[3]
     assert cell.recipe.training.batch == 4
+
+
+@pytest.mark.parametrize("table", ["layers", "encoders-ja"])
+def test_a_warm_up_that_is_set_has_the_last_word_where_the_table_has_its_own(table: str) -> None:
+    cells = find_table(table).cells(CORPUS, seeds=1, more=["schedule.warmup=700"])
+    assert {cell.recipe.schedule.warmup for *_, cell in cells} == {700}
+
+
+def test_warm_ups_are_scaled_to_the_length_of_the_run_at_the_same_highest_rate() -> None:
+    table = find_table("layers")
+    whole = {(row, column): cell.recipe.schedule for row, column, _, cell in table.cells(CORPUS, seeds=1)}
+    for row, column, _, cell in table.with_scaled_warmup(15).cells(CORPUS, seeds=1, epochs=15):
+        paper, ours = whole[row, column], cell.recipe.schedule
+        assert ours.warmup == round(0.15 * int(paper.warmup))
+        highest = [float(each.scale) * learning_rate(int(each.warmup), warmup=int(each.warmup)) for each in (paper, ours)]
+        assert highest[1] == pytest.approx(highest[0], rel=1e-5)
+
+
+def test_warm_ups_of_the_papers_own_length_are_the_papers() -> None:
+    table = find_table("layers")
+    schedules = [
+        [cell.recipe.schedule for *_, cell in each.cells(CORPUS, seeds=1)] for each in (table, table.with_scaled_warmup(100))
+    ]
+    assert schedules[0] == schedules[1]
 
 
 @pytest.mark.parametrize("name", TABLES)

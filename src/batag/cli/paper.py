@@ -39,12 +39,13 @@ def paper(
     ] = None,
     scale_warmup: Annotated[
         bool,
-        typer.Option("--scale-warmup", help="layers: shorten the paper's warm-ups as much as --epochs shortens its 100 epochs."),
+        typer.Option(
+            "--scale-warmup", help="layers: shorten the paper's warm-ups as much as --epochs shortens its 100 epochs."
+        ),
     ] = False,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of cells and tables; finished cells stay.")] = Path("paper"),
     quick: Annotated[bool, typer.Option("--quick", help="Small width, three encoders, two objectives, few epochs.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Train nothing: write what is finished, however little.")] = False,
-    stale: Annotated[bool, typer.Option("--stale", help="With --show: also cells that earlier sources trained.")] = False,
     format: options.Format = None,
     columns_of_pages: Annotated[
         str | None, typer.Option("--fields", help="Where our fields stand in the pages, as --columns of other commands.")
@@ -74,8 +75,6 @@ def paper(
     from batag.pages.file import open_output
     from batag.training.recipe import parse_setting
 
-    if stale and not show:
-        raise UsageError("--stale goes with --show", todo="Leave it out: what is not finished is trained")
     whole = find_table(table)
     definition = (make_quick(whole) if quick else whole).only(rows, columns)
     if scale_warmup:
@@ -84,23 +83,34 @@ def paper(
         definition = definition.with_scaled_warmup(epochs or whole.epochs)
     for setting in set_ or []:
         parse_setting(setting)
-    corpus = _corpus(train, dev, test, name=name, out=out)
-    corpus = replace(corpus, reading=options.of_input(format, columns_of_pages, language, encoding))
-    cells = list(definition.cells(corpus, seeds=seeds, epochs=epochs, more=set_ or []))
     store = Store(out)
+    if show and name and not (train or dev or test):
+        corpus = store.corpus(name)
+    else:
+        corpus = _corpus(train, dev, test, name=name, out=out)
+        corpus = replace(corpus, reading=options.of_input(format, columns_of_pages, language, encoding))
+    cells = list(definition.cells(corpus, seeds=seeds, epochs=epochs, more=set_ or []))
     if not show:
         try:
             _train(cells, store, jobs=jobs)
         except KeyboardInterrupt:
             console(error=True).print("stopped; the same command goes on from here", markup=False)
             raise typer.Exit(130) from None
-    result = Result.gather(definition, cells, store, stale=stale)
+    result = Result.gather(definition, cells, store)
     said = {"seeds": seeds, "jobs": jobs, "rows": rows, "columns": columns, "name": name, "format": format}
     said |= {"fields": columns_of_pages, "language": language, "encoding": encoding}
     own = [f"--set '{setting}'" for setting in set_ or []] + (["--scale-warmup"] if scale_warmup else [])
     parts = [f"batag paper {table}", *_files(corpus, train), *_options(said), *own]
     command = " ".join([*parts, *([f"--epochs {epochs}"] if epochs else []), *(["--quick"] if quick else [])])
-    stem = "-".join([corpus.name, table, *(["quick"] if quick else []), *(["scaled"] if scale_warmup else []), *(["part"] if rows or columns else [])])
+    stem = "-".join(
+        [
+            corpus.name,
+            table,
+            *(["quick"] if quick else []),
+            *(["scaled"] if scale_warmup else []),
+            *(["part"] if rows or columns else []),
+        ]
+    )
     out.mkdir(parents=True, exist_ok=True)
     facts = result.facts() | {"command": command}
     texts = {
@@ -149,9 +159,11 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
 
     err = console(error=True)
     names = {cell.key: f"{row}, {column}, seed {seed}" for row, column, seed, cell in cells}
-    missing = {cell.key for *_, cell in cells if store.find(cell) is None}
-    if len(missing) < len(names):
-        err.print(f"{len(names) - len(missing)} of {len(names)} cells are finished already", markup=False)
+    finished = {cell.key: found["sources"] != cell.sources for *_, cell in cells if (found := store.find(cell))}
+    missing = names.keys() - finished
+    if finished:
+        earlier = f" ({sum(finished.values())} by earlier sources)" if any(finished.values()) else ""
+        err.print(f"{len(finished)} of {len(names)} cells are finished already{earlier}", markup=False)
     if not missing:
         return
     columns = (

@@ -1,9 +1,7 @@
-"""A cell of a table: one training, addressed by what it is made of, and its scores on test."""
+"""A cell of a table: one training, addressed by its recipe and corpus, and its scores on test."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
 import shutil
 from collections.abc import Sequence
@@ -21,13 +19,14 @@ from batag.encoders import build_encoder
 from batag.encoders.prediction import predict_labels
 from batag.errors import InputError
 from batag.evaluation.tokens import TokenScores
+from batag.experiments.address import address
 from batag.experiments.corpus import PARTS, Corpus
-from batag.experiments.sources import sources_digest
+from batag.experiments.sources import commit, sources_digest
 from batag.objectives import build_objective
 from batag.pages.formats import read_pages
 from batag.pages.problems import Problems
 from batag.training.checkpoint import load_weights_file
-from batag.training.data import RECIPE, DataFiles, digest
+from batag.training.data import RECIPE, DataFiles
 from batag.training.examples import Example, label_words, make_examples
 from batag.training.guard import repeatable
 from batag.training.loop import other_weights
@@ -45,16 +44,9 @@ class Cell:
     corpus: Corpus
 
     @cached_property
-    def what(self) -> str:
-        """The hash of recipe and corpus."""
-        recipe = self.recipe.model_dump()
-        del recipe["training"]["checkpoint_steps"]
-        if recipe["training"]["threads"] == 1:
-            del recipe["training"]["threads"]
-        said = {"format": FORMAT, "recipe": recipe, "corpus": self.corpus.facts}
-        if self.recipe.pages.dictionary:
-            said["dictionary"] = digest(Path(self.recipe.pages.dictionary))
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+    def key(self) -> str:
+        """Its address: recipe and corpus."""
+        return address(self.recipe.model_dump(), self.corpus.facts)
 
     @cached_property
     def sources(self) -> str:
@@ -64,11 +56,6 @@ class Cell:
         objective = build_objective(self.recipe.objective.name, [1, 1])
         return sources_digest(["batag.training.run", type(encoder).__module__, type(objective).__module__])[:16]
 
-    @property
-    def key(self) -> str:
-        """Its address: the same numbers come of the same key on the same machine."""
-        return f"{self.what}-{self.sources}"
-
 
 def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
     """Train (or go on with the training left in `folder`), score test, and say all that the tables need."""
@@ -76,6 +63,8 @@ def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
     facts = {
         "key": cell.key,
         "format": FORMAT,
+        "sources": cell.sources,
+        "commit": commit(),
         "corpus": {"name": cell.corpus.name} | cell.corpus.facts,
         "recipe": cell.recipe.model_dump(),
         "versions": {"batag": version("batag"), "torch": torch.__version__, "python": platform.python_version()},

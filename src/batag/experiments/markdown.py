@@ -61,16 +61,17 @@ def _conditions(result: Result, command: str, paper_command: str) -> str:
         f"Command: `{command}`",
         f"The paper's length: `{paper_command}`",
     ]
-    if facts["stale"]:
-        lines.insert(1, f"{facts['stale']} of the cells were trained by earlier sources.")
-    said = [
+    if len(commits := facts["commits"]) > 1:
+        said = ", ".join(f"{name} ({number})" for name, number in commits.items())
+        lines.insert(3, f"Cells by the commit that trained them: {said}.")
+    left_out = [
         f"{part}: {number:,} {what.replace('_', ' ')}"
         for part, left in facts["left_out"].items()
         for what, number in left.items()
     ]
-    said += [f"{number:,} {kind}" for kind, number in facts["problems"].items()]
-    if said:
-        lines.insert(2, f"Left out or not fitting: {'; '.join(said)}.")
+    left_out += [f"{number:,} {kind}" for kind, number in facts["problems"].items()]
+    if left_out:
+        lines.insert(2, f"Left out or not fitting: {'; '.join(left_out)}.")
     return "\n\n".join(lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,14 +35,12 @@ class Result:
     wanted: int = 0
 
     @classmethod
-    def gather(
-        cls, definition: Definition, cells: Iterable[tuple[str, str, int, Cell]], store: Store, *, stale: bool = False
-    ) -> Result:
+    def gather(cls, definition: Definition, cells: Iterable[tuple[str, str, int, Cell]], store: Store) -> Result:
         """Look up what the store has."""
         result = cls(definition)
         for row, column, _, cell in cells:
             result.wanted += 1
-            found = store.find(cell, stale=stale)
+            found = store.find(cell)
             if found is None:
                 continue
             result.done += 1
@@ -150,7 +149,7 @@ class Result:
             "versions": sorted({f"batag {each['versions']['batag']}, torch {each['versions']['torch']}" for each in cells}),
             "dates": sorted({each["date"] for each in cells}),
             "seconds": round(sum(each["epochs"][-1]["seconds"] for each in cells if each["epochs"])),
-            "stale": sum(1 for each in cells if each.get("stale")),
+            "commits": dict(sorted(Counter(str(each["commit"]) for each in cells).items())),
         }
 
     def _difference_facts(self, other: tuple[str, str], base: tuple[str, str]) -> dict[str, Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import subprocess
 from collections.abc import Iterable
 from functools import cache
+from importlib import resources
 from importlib.util import find_spec
 
 FOLDERS = ("encoders", "objectives", "training", "evaluation")
@@ -23,6 +25,19 @@ def sources_digest(modules: Iterable[str]) -> str:
             # Importing a module also runs its package's __init__.
             waiting += [*imported, name.rpartition(".")[0]]
     return hashlib.sha256("\n".join(f"{name} {found[name]}" for name in sorted(found)).encode()).hexdigest()
+
+
+def commit() -> str | None:
+    """The last commit of the sources, with `-dirty` if they have changed since; None where they are in no repository."""
+    folder = str(resources.files("batag"))
+    said = []
+    for call in (("log", "-1", "--format=%h", "--abbrev=12"), ("status", "--porcelain")):
+        try:
+            done = subprocess.run(["git", "-C", folder, *call, "--", folder], capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            return None
+        said.append(done.stdout.strip())
+    return f"{said[0]}{'-dirty' if said[1] else ''}" if said[0] else None
 
 
 def forget_read_sources() -> None:

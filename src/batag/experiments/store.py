@@ -12,13 +12,14 @@ from typing import Any
 
 from batag.errors import InputError
 from batag.experiments.cell import Cell
+from batag.experiments.corpus import PARTS, Corpus
 from batag.pages.file import open_output
 from batag.training.guard import take_lock
 
 
 @dataclass(frozen=True)
 class Store:
-    """A folder with `cells/KEY.json` and, while they train, `runs/KEY`."""
+    """A folder with `cells/KEY.json` and, while they train, `runs/KEY-SOURCES`."""
 
     folder: Path
 
@@ -27,15 +28,24 @@ class Store:
         return self.folder / "cells"
 
     def run_folder(self, cell: Cell) -> Path:
-        return self.folder / "runs" / cell.key
+        """Where it trains: other sources begin anew instead of going on with what these left."""
+        return self.folder / "runs" / f"{cell.key}-{cell.sources}"
 
-    def find(self, cell: Cell, *, stale: bool = False) -> dict[str, Any] | None:
-        """A finished cell; `stale` also takes one that other sources made, the newest."""
+    def find(self, cell: Cell) -> dict[str, Any] | None:
+        """A finished cell, whichever sources trained it."""
         path = self.cells / f"{cell.key}.json"
-        if path.exists():
-            return _read(path)
-        others = [_read(each) for each in self.cells.glob(f"{cell.what}-*.json")] if stale else []
-        return max(others, key=lambda each: str(each.get("date"))) | {"stale": True} if others else None
+        return _read(path) if path.exists() else None
+
+    def corpus(self, name: str) -> Corpus:
+        """The corpus that finished cells of that name were trained on, known by its hashes; its files need not be there."""
+        cells = map(_read, sorted(self.cells.glob("*.json")))
+        found = {json.dumps(each["corpus"], sort_keys=True): each["corpus"] for each in cells if each["corpus"]["name"] == name}
+        if len(found) != 1:
+            what = f"{len(found) or 'no'} corpora of finished cells are called {name!r}"
+            raise InputError(what, where=str(self.cells), todo="Name its files with --train, --dev and --test")
+        facts = {key: value for key, value in next(iter(found.values())).items() if key != "name"}
+        train, dev, test = map(Path, PARTS)
+        return Corpus(name, train, dev, test, reading=facts["reading"], known=facts)
 
     @contextmanager
     def at_work(self, cell: Cell, *, wait: bool) -> Iterator[bool]:

@@ -25,6 +25,7 @@ def finish(cells: Sequence[Cell], store: Store, *, jobs: int) -> Iterator[tuple[
     Workers end when the generator is closed or its process dies, however far they are: a training can be gone on with.
     """
     missing = list({cell.key: cell for cell in cells if store.find(cell) is None}.values())
+    _ = [cell.sources for cell in missing]  # read now, so that a change while others train is seen
     # Else glibc gives large arrays back to the system after every step, and takes them anew page by page (Linux).
     for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"):
         os.environ.setdefault(name, str(2**32))
@@ -80,7 +81,7 @@ def check_key(cell: Cell) -> None:
     forget_read_sources()
     corpus = cell.corpus
     fresh = Cell(cell.recipe, Corpus(corpus.name, corpus.train, corpus.dev, corpus.test, corpus.reading))
-    if fresh.key != cell.key:
+    if (fresh.key, fresh.sources) != (cell.key, cell.sources):
         raise InputError("pages or sources have changed since the table was begun", todo="Give the same command again")
 
 
