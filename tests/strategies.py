@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from batag.pages.formats import read_pages
-from batag.pages.page import Page, Tag
+from batag.pages.page import SOURCES, Page, Tag
 from batag.pages.problems import Problems
 
 STREAM_FORMATS = {
@@ -64,12 +64,15 @@ json_values = st.recursive(
 def tags_of(draw: st.DrawFn, fields: dict[str, str]) -> tuple[Tag, ...]:
     """Tags without overlaps: touching ones, of one class, at the ends of the text."""
     tags = []
+    sources = draw(st.sampled_from([("person",), SOURCES]))
     for name, text in fields.items():
         ends = {0, len(text)} | set(draw(st.lists(st.integers(0, len(text)), max_size=5)))
         borders = sorted(ends)
         for start, end in pairwise(borders):
             if draw(st.booleans()):
-                tags.append(Tag(name, start, end, draw(st.sampled_from(LABELS)), text[start:end]))
+                tags.append(
+                    Tag(name, start, end, draw(st.sampled_from(LABELS)), text[start:end], source=draw(st.sampled_from(sources)))
+                )
     return tuple(tags)
 
 
@@ -94,6 +97,7 @@ def pages(draw: st.DrawFn, *, extra: bool = True) -> Page:
         shop=draw(st.none() | plain_texts()),
         tags=draw(tags_of(fields)) if labelled else (),
         labelled=labelled,
+        reviewed=draw(st.sampled_from([None, False])),
         extra=draw(st.dictionaries(st.sampled_from(EXTRA_KEYS), json_values, max_size=2)) if extra else {},
     )
 
@@ -108,6 +112,11 @@ def essence(page: Page) -> dict[str, Any]:
         "tags": [(tag.field, tag.start, tag.end, tag.label, tag.text) for tag in page.tags],
         "labelled": page.labelled,
     }
+
+
+def sources(page: Page) -> tuple[list[str], bool | None]:
+    """Who set each tag, and whether a person has seen the page: what formats with room for it must keep too."""
+    return [tag.source for tag in page.tags], page.reviewed
 
 
 def read_all(path: Path | str, *, problems: Problems | None = None, **said: Any) -> list[Page]:

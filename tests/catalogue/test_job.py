@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.strategies import read_all
 from tests.tiny import catalogue, tiny_run, tiny_tagger
 
 import batag.catalogue.workers as workers
@@ -88,6 +89,19 @@ def test_parts_hold_each_page_once_in_order_with_its_tags(source: Path, tmp_path
     assert json.loads((tmp_path / "out" / DONE).read_bytes())["pages"] == len(PAGES)
 
 
+@pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "parquet"])
+def test_tags_come_back_as_the_models_on_pages_that_no_person_has_seen(source: Path, tmp_path: Path, format: str) -> None:
+    run(source, out=tmp_path / f"out.{format}", format=format, one_file=True)
+    again = read_all(tmp_path / f"out.{format}")
+    assert [len(page.tags) for page in again] == list(map(len, expected()))
+    assert {tag.source for page in again for tag in page.tags} == {"model"}
+    assert {page.reviewed for page in again} == {False}
+    run(source, out=tmp_path / f"nothing.{format}", format=format, one_file=True, min_score=1.0)
+    assert [(page.tags, page.labelled, page.reviewed) for page in read_all(tmp_path / f"nothing.{format}")] == (
+        [((), True, False)] * len(PAGES)
+    )
+
+
 def test_columns_of_a_parquet_file_stay_with_their_types_and_order(tmp_path: Path) -> None:
     columns = {
         "Price": pa.array([1.5, None, 3.0] * 3, pa.float32()),
@@ -99,7 +113,7 @@ def test_columns_of_a_parquet_file_stay_with_their_types_and_order(tmp_path: Pat
     pq.write_table(pa.table(columns), tmp_path / "in.parquet", row_group_size=4)
     totals = run(tmp_path / "in.parquet", out=tmp_path / "out")
     found = table(tmp_path / "out")
-    assert found.column_names == ["Price", "title", "when", "sizes", "tags", "error"]
+    assert found.column_names == ["Price", "title", "when", "sizes", "tags", "reviewed", "error"]
     assert found.select(["Price", "when", "sizes"]).equals(pa.table(columns).select(["Price", "when", "sizes"]))
     assert totals.errors == 3
     assert [bool(error) for error in found["error"].to_pylist()] == [False, False, True] * 3
@@ -112,7 +126,7 @@ def test_columns_of_a_csv_file_stay_as_they_are_spelt(tmp_path: Path) -> None:
     run(tmp_path / "in.csv", out=tmp_path / "out", format="csv")
     (path,) = (tmp_path / "out").glob("part-*.csv")
     rows = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline="")))
-    assert rows[0] == ["ID", "Title", "Price", "Note", "tags", "error"]
+    assert rows[0] == ["ID", "Title", "Price", "Note", "tags", "reviewed", "error"]
     assert [row[:4] for row in rows[1:]] == [["1", "ACME, shoes", "5", "'=1+1"], ["2", "red\nbag", "", "x"]]
     assert all(isinstance(json.loads(row[4]), list) for row in rows[1:])
     twice = tmp_path / "twice"
@@ -470,7 +484,7 @@ def test_columns_keep_their_values_whatever_their_case_and_kind(tmp_path: Path) 
     run(tmp_path / "in.parquet", out=tmp_path / "out", format="csv")
     (path,) = (tmp_path / "out").glob("part-*")
     rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
-    assert rows[0] == ["ID", "Title", "Day", "ok", "tags", "error"]
+    assert rows[0] == ["ID", "Title", "Day", "ok", "tags", "reviewed", "error"]
     assert rows[1][:4] == ["1", "shoes", "2026-01-02", "true"]
 
 

@@ -19,7 +19,7 @@ import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.strategies import STREAM_FORMATS, WRITABLE, essence, pages, read_all, read_with_problems, written
+from tests.strategies import STREAM_FORMATS, WRITABLE, essence, pages, read_all, read_with_problems, sources, written
 
 from batag.errors import BatagError, InputError, UsageError
 from batag.pages.formats import FORMATS, NEEDS_TOKENS, read_pages, write_pages
@@ -35,6 +35,8 @@ PACKED = [(name, pack) for name in STREAM_FORMATS for pack in (".gz", ".zst")]
 property_settings = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
+
+KEEP_SOURCES = ["jsonl", "csv", "tsv", "parquet"]
 
 
 def save(some: list[Page], path: Path, name: str, **options: Any) -> Path:
@@ -84,6 +86,55 @@ def test_a_round_trip_keeps_ids_text_language_shop_and_tags(tmp_path: Path, name
 def test_a_round_trip_needs_no_format_flag_where_the_name_says_it(tmp_path: Path, name: str, some: list[Page]) -> None:
     path = save(some, tmp_path / f"pages{WRITABLE[name]}", name)
     assert list(map(essence, read_all(path))) == list(map(essence, some))
+
+
+@pytest.mark.parametrize("name", KEEP_SOURCES)
+@given(some=st.lists(pages(), min_size=1, max_size=3, unique_by=lambda page: page.id))
+@property_settings
+def test_a_round_trip_keeps_who_set_each_tag_and_whether_a_person_saw_the_page(
+    tmp_path: Path, name: str, some: list[Page]
+) -> None:
+    again = read_all(save(some, tmp_path / f"pages{WRITABLE[name]}", name), format=name)
+    assert list(map(sources, again)) == list(map(sources, some))
+
+
+def said(tmp_path: Path, **facts: Any) -> tuple[Page, Problems]:
+    """The page of a JSON line with two tags (or those given) and these facts."""
+    tags = [{"start": 0, "end": 4, "label": "brand"}, {"start": 5, "end": 7, "label": "goods", "source": "model"}]
+    path = written(tmp_path / "a.jsonl", json.dumps({"title": "ACME 跑鞋", "tags": tags} | facts) + "\n")
+    (page,), problems = read_with_problems(path)
+    return page, problems
+
+
+def test_a_tag_that_does_not_say_who_set_it_is_a_persons(tmp_path: Path) -> None:
+    assert sources(said(tmp_path)[0]) == (["person", "model"], False)
+    assert sources(said(tmp_path, tags={"brand": ["ACME"]})[0]) == (["person"], True)
+    assert sources(said(tmp_path, tags=[])[0]) == ([], True)
+
+
+def test_a_source_that_nobody_knows_is_listed_and_counts_as_a_model(tmp_path: Path) -> None:
+    page, problems = said(tmp_path, tags=[{"start": 0, "end": 4, "label": "brand", "source": "my script"}])
+    assert sources(page) == (["model"], False)
+    assert problems.counts == {"unknown-source": 1}
+
+
+@pytest.mark.parametrize("yes", [True, "true", "TRUE", 1, "yes"])
+def test_tags_on_a_page_that_a_person_has_seen_are_the_persons(tmp_path: Path, yes: Any) -> None:
+    assert sources(said(tmp_path, reviewed=yes)[0]) == (["person", "person"], True)
+
+
+@pytest.mark.parametrize("no", [False, "false", "FALSE", 0, "no"])
+def test_a_page_without_a_tag_that_nobody_has_seen_is_not_one_by_a_person(tmp_path: Path, no: Any) -> None:
+    assert sources(said(tmp_path, tags=[], reviewed=no)[0]) == ([], False)
+
+
+@pytest.mark.parametrize(
+    "facts", [{"tags": None, "reviewed": True}, {"tags": 3, "reviewed": True}, {"tags": None, "reviewed": "x"}]
+)
+def test_a_column_named_reviewed_labels_no_page(tmp_path: Path, facts: dict[str, Any]) -> None:
+    page, _ = said(tmp_path, **facts)
+    assert not page.labelled
+    assert page.extra["reviewed"] == facts["reviewed"]
 
 
 @pytest.mark.parametrize("name", WRITABLE)

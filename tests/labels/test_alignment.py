@@ -26,7 +26,7 @@ def made(
 ) -> tuple[Page, TokenizedField]:
     cut = tuple(Tag("title", start, end, label, text[start:end]) for start, end, label in tags)
     given_tokens = None if tokens is None else {"title": tokens}
-    page = Page("1", {"title": text}, language=language, tags=cut, tokens=given_tokens, source="x.jsonl:1")
+    page = Page("1", {"title": text}, language=language, tags=cut, tokens=given_tokens, where="x.jsonl:1")
     return page, AUTO(page)[0]
 
 

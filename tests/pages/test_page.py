@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 
-from batag.pages.page import Page, Tag, has_surrogates, without_surrogates
+from batag.pages.page import SOURCES, Page, Tag, has_surrogates, without_surrogates
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,25 @@ def test_a_page_with_tags_is_labelled_and_one_without_only_if_it_says_so(
     assert Page("1", {"title": "ab"}, tags=tags, labelled=labelled).labelled is expected
 
 
+def test_a_page_of_tags_by_people_is_reviewed_and_one_with_a_tag_by_a_machine_never_is() -> None:
+    by_person, by_model = Tag("title", 0, 1, "x"), Tag("title", 1, 2, "x", source="model")
+    assert Page("1", {"title": "ab"}, tags=(by_person,)).reviewed
+    assert Page("1", {"title": "ab"}, labelled=True).reviewed
+    assert Page("1", {"title": "ab"}, tags=(by_person,), reviewed=False).reviewed is False
+    assert Page("1", {"title": "ab"}, tags=(by_person, by_model), reviewed=True).reviewed is False
+    assert dataclasses.replace(Page("1", {"title": "ab"}, tags=(by_person,)), tags=(by_model,)).reviewed is False
+    assert Page("1", {"title": "ab"}).reviewed is None
+    assert dataclasses.replace(Page("1", {"title": "ab"}), tags=(by_person,)).reviewed
+
+
+def test_what_is_left_on_a_page_that_a_person_has_seen_is_the_persons() -> None:
+    tags = tuple(Tag("title", 0, 1, "x", "a", 0.5, source=source) for source in SOURCES)
+    page = Page("1", {"title": "ab"}, tags=tags).seen()
+    assert page.reviewed
+    assert {tag.source for tag in page.tags} == {"person"}
+    assert Page("1", {"title": "ab"}).seen().labelled
+
+
 @pytest.mark.parametrize("name", ["id", "fields", "tags", "labelled", "language"])
 def test_a_page_is_frozen(name: str) -> None:
     page = Page("1", {"title": "a"})
@@ -71,7 +90,7 @@ def test_cut_takes_the_text_from_the_field() -> None:
 
 
 def test_where_a_page_came_from_does_not_make_it_another() -> None:
-    assert Page("1", {"title": "a"}, source="x:1") == Page("1", {"title": "a"}, source="y:2")
+    assert Page("1", {"title": "a"}, where="x:1") == Page("1", {"title": "a"}, where="y:2")
 
 
 def test_an_unknown_field_is_a_key_error() -> None:

@@ -1,4 +1,4 @@
-"""Tagged rows as bytes: the columns that came in, then `tags` and `error`; and parts joined into one file."""
+"""Tagged rows as bytes: the columns that came in, then `tags`, `reviewed` and `error`; and parts joined into one file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from batag.pages.row import COLUMNS, escape, to_cells
 
 SUFFIXES = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv"}
 COMPRESSIONS = {"": "", "gz": ".gz", "zst": ".zst"}
-_ADDED = ("tags", "error")
-_OURS = tuple(name for name in COLUMNS if name != "tags")
+_ADDED = ("tags", "reviewed", "error")
+_OURS = tuple(name for name in COLUMNS if name not in _ADDED)
 
 
 def encode(
@@ -55,7 +55,7 @@ def _rest(record: dict[str, Any]) -> dict[str, Any]:
 
 def _said(record: Mapping[str, Any], page: Page | str, tags: Sequence[Tag], error: str | None) -> dict[str, Any]:
     named = {"id": page.id} if isinstance(page, Page) and record.get("id") is None else {}
-    return named | {"tags": [tag_record(tag) for tag in tags], "error": error}
+    return named | {"tags": [tag_record(tag) for tag in tags], "reviewed": False, "error": error}
 
 
 def _delimited(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None], *, mark: str) -> bytes:
@@ -65,7 +65,7 @@ def _delimited(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str |
     writer.writerow((*names, *_ADDED))
     for own, found, error in zip(cells, tags, errors, strict=True):
         told = dump([tag_record(tag) for tag in found]).decode()
-        writer.writerow([escape(cell) for cell in (*own, told, error or "")])
+        writer.writerow([escape(cell) for cell in (*own, told, "false", error or "")])
     return buffer.getvalue().encode(errors="replace")
 
 
@@ -103,7 +103,10 @@ def _parquet(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | N
         columns = list(zip(*cells, strict=True)) or [()] * len(names)
         made = [pa.array([cell or None for cell in column], pa.string()) for column in columns]
         table = pa.table(made, names=names)
-    table = table.append_column("tags", _tag_column(tags)).append_column("error", pa.array(errors, pa.string()))
+    seen = pa.array([False] * len(errors), pa.bool_())
+    added = (_tag_column(tags), seen, pa.array(errors, pa.string()))
+    for name, column in zip(_ADDED, added, strict=True):
+        table = table.append_column(name, column)
     stream = io.BytesIO()
     pq.write_table(table, stream, compression="zstd")
     return stream.getvalue()
@@ -125,6 +128,7 @@ def _tag_column(tags: Sequence[Sequence[Tag]]) -> Any:
         "text": (pa.string(), lambda tag: tag.text),
         "score": (pa.float64(), lambda tag: tag.score),
         "normal": (pa.string(), lambda tag: tag.normal),
+        "source": (pa.string(), lambda tag: tag.source),
     }
     columns = [pa.array([get(tag) for tag in flat], kind) for kind, get in kinds.values()]
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.StructArray.from_arrays(columns, names=list(kinds)))

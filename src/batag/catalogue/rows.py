@@ -23,7 +23,7 @@ from batag.pages.row import from_cells, unescaped
 from batag.pages.source import Source
 
 _BATCH = 4_096
-_REPLACED = frozenset({"tags", "labels", "error"})
+_REPLACED = frozenset({"tags", "labels", "reviewed", "error"})
 
 
 @dataclass

@@ -127,4 +127,4 @@ def _three_languages(pages: int, *, split: str, seed: int = 0) -> list[Page]:
 def _tagged(page: Page, tagger: Tagger) -> Page:
     from dataclasses import replace
 
-    return replace(page, tags=tuple(tagger.tag(page)), labelled=True, extra={"error": None})
+    return replace(page, tags=tuple(tagger.tag(page)), labelled=True, reviewed=False, extra={"error": None})

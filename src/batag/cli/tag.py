@@ -156,7 +156,7 @@ def _stream(
             counts.update(each.label for each in kept)
             counts[""] += 1
             page = prediction.page
-            yield replace(page, tags=tuple(kept), labelled=True, extra={**page.extra, "error": None})
+            yield replace(page, tags=tuple(kept), labelled=True, reviewed=False, extra={**page.extra, "error": None})
 
     if out is not None and out != "-":
         source = ", ".join(pages or ["standard input"])

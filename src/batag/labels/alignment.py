@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from batag.labels.scheme import TokenSpan
 from batag.pages.offsets import Cleaned
-from batag.pages.page import Offsets, Page, Tag
+from batag.pages.page import PERSON, Offsets, Page, Tag
 from batag.pages.stopwords import StopWords
 from batag.segmentation.segmentation import TokenizedField, parted
 
@@ -57,7 +57,7 @@ def align(page: Page, field: TokenizedField) -> tuple[list[TokenSpan], list[Misa
         else:
             start = end = tag.start
         if (start, end) != _trimmed(text, tag.start, tag.end):
-            misaligned.append(Misaligned(page.id, page.source, tag, text[start:end]))
+            misaligned.append(Misaligned(page.id, page.where, tag, text[start:end]))
     return spans, misaligned
 
 
@@ -97,13 +97,18 @@ def _owners(tags: list[Offsets], tokens: list[Offsets]) -> dict[int, list[int]]:
 
 
 def cut_tags(
-    page: Page, field: TokenizedField, spans: Sequence[TokenSpan], *, stop_words: StopWords | None = None
+    page: Page,
+    field: TokenizedField,
+    spans: Sequence[TokenSpan],
+    *,
+    stop_words: StopWords | None = None,
+    source: str = PERSON,
 ) -> Iterator[Tag]:
     """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character join,
     and a stop word is no tag by itself."""
     text = page[field.name]
     for start, end, label, normal, _ in cut_pieces(text, field, spans, stop_words=stop_words):
-        yield Tag(field.name, start, end, label, text[start:end], normal=normal)
+        yield Tag(field.name, start, end, label, text[start:end], normal=normal, source=source)
 
 
 def cut_pieces(

@@ -135,18 +135,18 @@ class Inspection:
         text = fingerprint(page)
         self._groups.add(text)
         key = text_hash(text)
-        self._places.append((split, page.id, page.source, key))
+        self._places.append((split, page.id, page.where, key))
         facts.duplicates += key in facts.texts
         facts.texts.add(key)
         if not page.labelled:
             return
         marks = "; ".join(f"{tag.label}={fold(tag.text)}" for tag in page.tags)
-        signature, other_id, other_source = self._seen.setdefault(key, (text_hash(marks), page.id, page.source))
+        signature, other_id, other_place = self._seen.setdefault(key, (text_hash(marks), page.id, page.where))
         if signature != text_hash(marks):
             self.disagreeing_pages += 1
             if len(self.disagreements) < LISTED:
-                earlier = f"{other_source} (page {other_id})"
-                self.disagreements.append({"where": page.source, "page": page.id, "earlier": earlier, "tags": marks})
+                earlier = f"{other_place} (page {other_id})"
+                self.disagreements.append({"where": page.where, "page": page.id, "earlier": earlier, "tags": marks})
 
     def _find_leaks(self) -> None:
         """Pages whose text an earlier split has, or nearly (a variant of one product)."""

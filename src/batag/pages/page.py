@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 Offsets = tuple[int, int]
+PERSON, COLUMN, TERMS, MODEL, LLM = SOURCES = ("person", "column", "terms", "model", "llm")
+"""Who set a tag: a person, the row's own column (its brand), a list of terms, a bundle, a language model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A labelled piece of one field: `text == page[field][start:end]`; `normal` is its cleaned form."""
+    """A labelled piece of one field: `text == page[field][start:end]`; `normal` is its cleaned form, `source` who set it."""
 
     field: str
     start: int
@@ -20,11 +22,14 @@ class Tag:
     text: str = ""
     score: float | None = None
     normal: str | None = None
+    source: str = PERSON
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A product page. `labelled` tells a page that people saw and left without tags from one that nobody labelled."""
+    """A product page. `labelled` tells a page that was left without tags from one that nobody labelled; `reviewed` says whether
+    a person has seen all of it (None: not labelled). Where that is not said, it follows from the tags: all must be people's.
+    A page with a machine's tag never is reviewed: what a person has seen and kept is the person's."""
 
     id: str
     fields: Mapping[str, str]
@@ -34,11 +39,16 @@ class Page:
     labelled: bool = False
     tokens: Mapping[str, tuple[Offsets, ...]] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
-    source: str = field(default="", compare=False)
+    where: str = field(default="", compare=False)
+    reviewed: bool | None = None
 
     def __post_init__(self) -> None:
-        if self.tags and not self.labelled:
+        if (self.tags or self.reviewed) and not self.labelled:
             object.__setattr__(self, "labelled", True)
+        if not self.labelled:
+            object.__setattr__(self, "reviewed", None)
+        elif self.reviewed is not False:
+            object.__setattr__(self, "reviewed", all(tag.source == PERSON for tag in self.tags))
         for text in self.fields.values():
             if not text.isascii() and has_surrogates(text):
                 object.__setattr__(self, "fields", {name: without_surrogates(each) for name, each in self.fields.items()})
@@ -53,6 +63,11 @@ class Page:
     def characters(self) -> int:
         """Length of all fields together."""
         return sum(map(len, self.fields.values()))
+
+    def seen(self) -> Page:
+        """The page after a person has seen it: the tags that are still there are the person's."""
+        tags = tuple(replace(tag, source=PERSON) for tag in self.tags)
+        return replace(self, tags=tags, labelled=True, reviewed=True)
 
     def cut(self, field: str, start: int, end: int, label: str) -> Tag:
         """The tag that covers `page[field][start:end]`."""

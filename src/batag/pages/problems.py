@@ -33,6 +33,7 @@ KINDS = {
     "duplicate-id": (NOTED, "the id stood on an earlier page; both pages are kept"),
     "ids-not-remembered": (NOTED, "too many ids to find all duplicates"),
     "unknown-language": (NOTED, "a language that is not ours; it is detected from the text"),
+    "unknown-source": (NOTED, "a tag says that somebody set it who is not one of ours; it counts as a model's"),
     "bad-encoding": (REPAIRED, "bytes that are not in the file's encoding became U+FFFD"),
     "control-characters": (REPAIRED, "raw NUL or control characters inside a JSON string; kept, cleaning removes them"),
     "offset-units": (REPAIRED, "offsets were UTF-16 units; they were turned into code points"),

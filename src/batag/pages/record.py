@@ -14,12 +14,12 @@ from batag.pages.given import join_tokens, place_tokens
 from batag.pages.language import known_language
 from batag.pages.mapping import meant_columns
 from batag.pages.mentions import label_pairs, occurrences, several_texts
-from batag.pages.page import Offsets, Page, Tag, without_surrogates
+from batag.pages.page import MODEL, PERSON, SOURCES, Offsets, Page, Tag, without_surrogates
 from batag.pages.problems import Problems
 from batag.settings import settings
 
 STANDARD_FIELDS = ("title", "description")
-KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "tokens", *STANDARD_FIELDS})
+KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "reviewed", "tokens", *STANDARD_FIELDS})
 
 
 class RecordReader:
@@ -68,10 +68,14 @@ class RecordReader:
             extra[used] = given
         if used == "tags" and record.get("labels") is not None:
             extra["labels"] = record["labels"]
+        said = record.get("reviewed")
+        reviewed = None if tags is None else yes_or_no(said)
+        if reviewed is None and said is not None and said != "":
+            extra["reviewed"] = said
         if language is None and record.get("language"):
             extra["language"] = record["language"]
         shop = record.get("shop")
-        return Page(
+        page = Page(
             id=page_id,
             fields=fields,
             language=language,
@@ -80,8 +84,10 @@ class RecordReader:
             labelled=tags is not None,
             tokens=tokens,
             extra=extra,
-            source=where,
+            where=where,
+            reviewed=reviewed,
         )
+        return page.seen() if reviewed else page
 
     def _fields(self, record: Mapping[str, Any], where: str, page_id: str) -> dict[str, str] | None:
         values = {name: value for name in self._names if (value := record.get(name)) is not None}
@@ -164,8 +170,17 @@ class RecordReader:
             "" if text is None else str(text),
             float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
             normal if isinstance(normal, str) else None,
+            self._source(item.get("source"), where, page_id),
         )
         return check_tag(tag, fields[field], where=where, page_id=page_id, problems=self.problems)
+
+    def _source(self, given: Any, where: str, page_id: str) -> str:
+        """Who set a tag: a person if it is not said, a model if nobody knows what is said."""
+        if given is None or given == "" or given in SOURCES:
+            return given or PERSON
+        reason = f"the source {str(given)[:40]!r} of a tag is not one of {', '.join(SOURCES)}"
+        self.problems.add("unknown-source", where, reason, page=page_id)
+        return MODEL
 
     def _found(
         self, pairs: list[tuple[str, str]], fields: Mapping[str, str], where: str, page_id: str
@@ -200,6 +215,8 @@ def to_record(page: Page) -> dict[str, Any]:
         record["tokens"] = {name: [list(token) for token in tokens] for name, tokens in page.tokens.items()}
     if page.labelled:
         record["tags"] = [tag_record(tag) for tag in page.tags]
+        if not page.reviewed:
+            record["reviewed"] = False
     return record | {key: value for key, value in page.extra.items() if key not in record}
 
 
@@ -233,13 +250,19 @@ def own_fields(page: Page) -> dict[str, Any]:
 
 
 def tag_record(tag: Tag) -> dict[str, Any]:
-    """A tag as JSON; text always (it is checked when read again), score and normal form where there are any."""
+    """A tag as JSON; text (it is checked when read again) and source always, score and normal form where there are any."""
     record: dict[str, Any] = {"field": tag.field, "start": tag.start, "end": tag.end, "label": tag.label, "text": tag.text}
     if tag.score is not None:
         record["score"] = tag.score
     if tag.normal is not None:
         record["normal"] = tag.normal
-    return record
+    return record | {"source": tag.source}
+
+
+def yes_or_no(value: Any) -> bool | None:
+    """What a file says with true or false, also in words or numbers; None for anything else."""
+    said = value.strip().casefold() if isinstance(value, str) else value
+    return True if said in (True, "true", "1", "yes") else False if said in (False, "false", "0", "no") else None
 
 
 def _kind(value: Any) -> str:

@@ -12,16 +12,20 @@ from batag.pages.page import Page
 from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, dump, to_record
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
-COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "more")
-"""`tags` is a JSON list; `more` a JSON object of everything else (other fields, tokens, extra columns), often empty."""
+COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "reviewed", "more")
+"""`tags` is a JSON list; `reviewed` true, false or, without labels, empty; `more` a JSON object of everything else
+(other fields, tokens, extra columns), often empty."""
 
 
 def to_cells(page: Page) -> dict[str, str]:
     """One text a column."""
     record = to_record(page)
-    cells = {name: record.pop(name) if isinstance(record.get(name), str) else "" for name in COLUMNS[:-2]}
+    cells = {name: record.pop(name) if isinstance(record.get(name), str) else "" for name in COLUMNS[:-3]}
     # Tags that could not be read when the page came in are no tags: they go with everything else.
     cells["tags"] = dump(record.pop("tags")).decode() if page.labelled else ""
+    cells["reviewed"] = dump(page.reviewed).decode() if page.labelled else ""
+    if page.labelled:
+        record.pop("reviewed", None)
     absent = [name for name in STANDARD_FIELDS if name in page.fields and not page.fields[name]]
     if absent and "fields" not in record:
         record["fields"] = dict(page.fields)

@@ -24,7 +24,7 @@ from batag.evaluation.tokens import class_numbers
 from batag.labels.alignment import cut_pieces
 from batag.labels.scheme import Numbers
 from batag.pages.language import LANGUAGES
-from batag.pages.page import Page, Tag
+from batag.pages.page import MODEL, Page, Tag
 from batag.pages.problems import Problems
 from batag.pages.record import RecordReader
 from batag.pages.stopwords import StopWords
@@ -178,7 +178,7 @@ class Tagger:
                         if len(tokens) <= more:  # a piece of what was scored as a whole
                             piece = everything[done + tokens.start : done + tokens.stop]
                             (score,) = self._scores(piece, np.array([0]), np.array([len(piece)]), np.array([number]))
-                        tags.append(Tag(field.name, start, end, names[number - 1], text[start:end], score, normal))
+                        tags.append(Tag(field.name, start, end, names[number - 1], text[start:end], score, normal, MODEL))
                 done += len(field.tokens)
         return found
 

@@ -208,7 +208,7 @@ def _page(block: _Block, layout: _Layout, source: Source, number: int) -> Page |
         labelled=block.said.get("labelled") != "no",
         tokens=tokens,
         extra=block.said.get("extra", {}),
-        source=where,
+        where=where,
     )
 
 

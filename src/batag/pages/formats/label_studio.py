@@ -55,18 +55,18 @@ def _results(task: Mapping[str, Any], source: Source, page: Page) -> list[Any] |
         named = [{"to_name": key.removesuffix("_label"), "value": each} for key, value in lists.items() for each in value]
         return named if lists else None
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-        source.problems.add("bad-tag", page.source, "the annotations are not a list of objects", page=page.id)
+        source.problems.add("bad-tag", page.where, "the annotations are not a list of objects", page=page.id)
         return None
     done = [item for item in given if not item.get("was_cancelled")]
     if len(done) > 1:
-        source.problems.add("other-annotation", page.source, f"{len(done)} annotations; one is used", page=page.id)
+        source.problems.add("other-annotation", page.where, f"{len(done)} annotations; one is used", page=page.id)
     chosen = next((item for item in done if item.get("ground_truth")), done[0] if done else None)
     if chosen is None:
         return None
     result = chosen.get("result") or []
     if isinstance(result, list):
         return result
-    source.problems.add("bad-tag", page.source, "the result of an annotation is not a list", page=page.id)
+    source.problems.add("bad-tag", page.where, "the result of an annotation is not a list", page=page.id)
     return None
 
 
@@ -74,7 +74,7 @@ def _with_tags(page: Page, results: list[Any], source: Source) -> Page:
     tags = [tag for result in results for tag in _tags(page, result, source)]
     if results and not tags:
         return page  # nothing of what was marked can be used: not a page without tags
-    settled = settle(tags, page.fields, where=page.source, page_id=page.id, problems=source.problems)
+    settled = settle(tags, page.fields, where=page.where, page_id=page.id, problems=source.problems)
     return replace(page, tags=settled, labelled=True)
 
 
@@ -83,7 +83,7 @@ def _tags(page: Page, result: Any, source: Source) -> Iterator[Tag]:
     labels = value.get("labels") if isinstance(value, dict) else None
     name = result.get("to_name", "") if isinstance(result, dict) else None
     if not isinstance(value, dict) or not isinstance(labels, list) or not labels or not isinstance(name, str):
-        source.problems.add("not-a-span", page.source, "an annotation without labels of a piece of text", page=page.id)
+        source.problems.add("not-a-span", page.where, "an annotation without labels of a piece of text", page=page.id)
         return
     text = value.get("text")
     theirs = {column: ours for ours, column in source.columns.items()}
@@ -92,17 +92,17 @@ def _tags(page: Page, result: Any, source: Source) -> Iterator[Tag]:
         fitting = [each for each, whole in page.fields.items() if text and _cut(whole, value) == text]
         candidates = fitting or list(page.fields)
         if len(candidates) > 1:
-            source.problems.add("bad-tag", page.source, f"{name!r} is not a field of the page", page=page.id)
+            source.problems.add("bad-tag", page.where, f"{name!r} is not a field of the page", page=page.id)
             return
         field = candidates[0]
     start, end = _offsets(page[field], value)
     if start is None or end is None:
         reason = f"{labels[0]} {value.get('start')}-{value.get('end')} lies outside {field}"
-        source.problems.add("out-of-range", page.source, reason, page=page.id)
+        source.problems.add("out-of-range", page.where, reason, page=page.id)
         return
     for label in labels:
         tag = Tag(field, start, end, str(label), text if isinstance(text, str) else "")
-        checked = check_tag(tag, page[field], where=page.source, page_id=page.id, problems=source.problems)
+        checked = check_tag(tag, page[field], where=page.where, page_id=page.id, problems=source.problems)
         if checked is not None:
             yield checked
 

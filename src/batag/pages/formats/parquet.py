@@ -46,7 +46,7 @@ def read(source: Source) -> Iterator[Page]:
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
-    """A Parquet file; `tags` is a list of structs, null for a page that nobody labelled."""
+    """A Parquet file; `tags` is a list of structs; it and `reviewed` are null for a page that nobody labelled."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -61,9 +61,11 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
             "text": text,
             "score": pa.float64(),
             "normal": text,
+            "source": text,
         }.items()
     )
-    schema = pa.schema([(name, pa.list_(tag) if name == "tags" else text) for name in COLUMNS])
+    kinds = {"tags": pa.list_(tag), "reviewed": pa.bool_()}
+    schema = pa.schema([(name, kinds.get(name, text)) for name in COLUMNS])
     iterator = iter(pages)
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         while batch := list(islice(iterator, _BATCH)):
@@ -73,7 +75,7 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
 def _row(page: Page) -> dict[str, Any]:
     row: dict[str, Any] = {name: cell if cell != "" else None for name, cell in to_cells(page).items()}
     row["tags"] = [tag_record(tag) for tag in page.tags] if page.labelled else None
-    return row
+    return row | {"reviewed": page.reviewed}
 
 
 def row_of(batch: Any, place: int, names: list[str], source: Source, where: str) -> dict[str, Any]:
