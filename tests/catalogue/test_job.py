@@ -18,9 +18,10 @@ from tests.tiny import catalogue, tiny_run, tiny_tagger
 
 import batag.catalogue.workers as workers
 from batag.catalogue.inputs import Inputs, find_inputs
-from batag.catalogue.job import Job, Totals
+from batag.catalogue.job import Job
 from batag.catalogue.manifest import DONE, JOB
 from batag.catalogue.tagged import Options
+from batag.catalogue.totals import Totals
 from batag.errors import InputError, UsageError
 from batag.pages.formats import write_pages
 from batag.pages.problems import Problems
@@ -303,16 +304,15 @@ def test_the_same_command_goes_on_and_the_output_is_that_of_an_undisturbed_run(
     assert again.found == again.pages == 30
 
 
-def test_a_part_without_its_record_or_file_is_made_again(source: Path, tmp_path: Path) -> None:
+def test_a_part_without_its_file_or_a_whole_record_is_made_again(source: Path, tmp_path: Path) -> None:
     run(source, out=tmp_path / "out")
     before = contents(tmp_path / "out")
-    (tmp_path / "out" / "_batag" / "part-000001.json").unlink()
     (tmp_path / "out" / "_batag" / "part-000002.json").write_text("{", encoding="utf-8")
     (tmp_path / "out" / "part-000003.parquet").unlink()
-    (tmp_path / "out" / ".part-000004.parquet.99.tmp").write_text("left", encoding="utf-8")
-    assert run(source, out=tmp_path / "out").found == 9
+    (tmp_path / "out" / "_batag" / ".part-000004.parquet.99.tmp").write_text("left", encoding="utf-8")
+    assert run(source, out=tmp_path / "out").found == 16
     assert contents(tmp_path / "out") == before
-    assert not list((tmp_path / "out").glob(".*.tmp"))
+    assert not list((tmp_path / "out").rglob(".*.tmp"))
 
 
 @pytest.mark.parametrize(

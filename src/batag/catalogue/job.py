@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
-import time
-from collections import Counter
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from batag.bundles.bundle import find_bundle
 from batag.catalogue.cluster import check_address, on_cluster
 from batag.catalogue.inputs import Inputs
-from batag.catalogue.manifest import FOLDER, LOCK, Manifest, bundle_hash, open_manifest
-from batag.catalogue.output import join
+from batag.catalogue.manifest import LOCK, bundle_hash, has_parts, open_manifest, remove_job
+from batag.catalogue.one_file import OneFile
 from batag.catalogue.part import Part
-from batag.catalogue.place import LocalPlace, is_remote, local, place_of
+from batag.catalogue.place import FOLDER, LocalPlace, is_remote, local, place_of
 from batag.catalogue.tagged import Options, PartFacts
+from batag.catalogue.totals import Totals
 from batag.catalogue.workers import Work, Workers, disk_error, part_error
-from batag.errors import BatagError, InputError, UsageError
-from batag.pages.file import open_output
+from batag.errors import BatagError, InputError
 from batag.pages.problems import Problems
+from batag.pages.targets import check_targets
 from batag.settings import settings
 
-Watch = Callable[["Totals"], None]
+_UNFINISHED = re.compile(r"\..+\.\d+\.tmp")
+Watch = Callable[[Totals], None]
 _LIMITS = (
     "max_page_characters",
     "max_record_bytes",
@@ -37,55 +38,6 @@ _LIMITS = (
     "part_bytes",
 )
 """Those that what is written depends on."""
-
-
-@dataclass
-class Totals:
-    """What a job has done so far; `pages` of parts that were finished before count as `found`."""
-
-    began: float = field(default_factory=time.monotonic)
-    pages: int = 0
-    found: int = 0
-    going: int = 0
-    parts: int = 0
-    errors: int = 0
-    seen_before: int = 0
-    tokens: int = 0
-    tags: Counter[str] = field(default_factory=Counter)
-    problems: Counter[str] = field(default_factory=Counter)
-    failed: list[str] = field(default_factory=list)
-    share: float = 0.0
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self.began
-
-    def add(self, facts: PartFacts, *, before: bool = False) -> None:
-        self.pages += facts.rows
-        self.found += facts.rows if before else 0
-        self.parts += 1
-        self.errors += facts.errors
-        self.seen_before += facts.seen_before
-        self.tokens += facts.tokens
-        self.tags.update(facts.tags)
-        self.problems.update(facts.problems)
-        self.failed += facts.failed[: max(0, settings.remembered_problems - len(self.failed))]
-
-    def facts(self) -> dict[str, Any]:
-        """For JSON."""
-        tagged = self.pages - self.found
-        return {
-            "pages": self.pages,
-            "pages_found_tagged": self.found,
-            "parts": self.parts,
-            "errors": self.errors,
-            "seen_before": self.seen_before,
-            "tokens": self.tokens,
-            "tags": dict(self.tags.most_common()),
-            "problems": dict(self.problems.most_common()),
-            "seconds": round(self.seconds, 2),
-            "pages_a_second": round(tagged / max(self.seconds, 1e-9), 1),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,10 +67,14 @@ class Job:
         totals = Totals()
         if self.cluster is not None:
             check_address(self.cluster)
-        folder = self._folder()
+        whole = OneFile(self.out) if self.one_file else None
+        folder = str(whole.folder) if whole is not None else local(self.out)
+        if whole is not None:
+            check_targets([whole.path], [*self.inputs.paths, find_bundle(self.bundle)])
         identities = self.inputs.identities()  # a file that is not there is said before anything is made
-        if self.one_file:
+        if whole is not None:
             self.inputs.check_alike(self.options.format)
+            whole.check_free(restart=self.restart)
         made = not is_remote(folder) and not Path(folder).exists()
         try:
             with ExitStack() as open_things:
@@ -131,8 +87,13 @@ class Job:
                     resumable=self.inputs.resumable,
                     options=self.options,
                     restart=self.restart,
-                    ours=self.one_file,
+                    replaces=whole is not None and self.restart and whole.path.exists(),
                 )
+                if whole is not None:
+                    whole.check_ours(manifest)
+                    if (said := whole.before(manifest)) is not None:
+                        whole.remove()
+                        return Totals.of_facts(said)
                 work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words)
                 finished = manifest.finished()
                 sizes = [each["bytes"] or 0 for each in identities]
@@ -170,9 +131,10 @@ class Job:
                     self._clear(folder, made=made)
                     what = f"{totals.errors:,} of {totals.pages:,} pages could not be tagged"
                     raise InputError(what, where=where, todo="Mend them, or tag without --strict")
-                manifest.done(totals.facts(), parts=totals.parts)
-                if self.one_file:
-                    self._join(manifest, totals)
+                if whole is not None:
+                    whole.put_in_place(manifest, parts=totals.parts, facts=totals.facts())
+                else:
+                    manifest.done(totals.facts())
         except OSError as error:
             raise disk_error(error, self.out) from error
         except BatagError:
@@ -191,11 +153,9 @@ class Job:
     def _clear(self, folder: str, *, made: bool) -> None:
         """Leave nothing behind of a job that came to nothing; a folder with parts stays as it is."""
         if self.one_file:
-            _throw_away(Path(folder))
-        elif not is_remote(folder) and not any(Path(folder).glob("part-*")):
-            shutil.rmtree(Path(folder, FOLDER), ignore_errors=True)
-            if made:
-                Path(folder).rmdir()
+            OneFile(self.out).remove()
+        elif not is_remote(folder) and not has_parts(place := LocalPlace(Path(folder))):
+            remove_job(place, folder=made)
 
     def _facts(
         self, work: Work, parts: Iterator[Part], more: Callable[[int], None], open_things: ExitStack
@@ -225,25 +185,6 @@ class Job:
             "batag": version("batag"),
         }
 
-    def _folder(self) -> str:
-        if not self.one_file:
-            return local(self.out)
-        if is_remote(self.out):
-            raise UsageError("one file can be written on this machine only", todo="Name a folder")
-        path = Path(local(self.out)).resolve()
-        if path.is_dir():
-            raise InputError("is a folder", where=self.out, todo="Name a file")
-        if not path.parent.is_dir():
-            raise InputError("cannot be written (No such file or directory)", where=self.out, todo="Check the folder")
-        return str(path.with_name(f".{path.name}.parts"))
-
-    def _join(self, manifest: Manifest, totals: Totals) -> None:
-        with open_output(local(self.out)) as stream:
-            names = [manifest.file_of(number) for number in range(totals.parts)]
-            join((manifest.place.read(name) or b"" for name in names), stream, format=self.options.format)
-        assert isinstance(manifest.place, LocalPlace)
-        _throw_away(manifest.place.path)
-
 
 def _here(work: Work, parts: Iterator[Part], more: Callable[[int], None]) -> Iterator[PartFacts]:
     """In this process."""
@@ -263,14 +204,6 @@ def _again(first: list[Part], rest: Iterator[Part]) -> Iterator[Part]:
     yield from rest
 
 
-def _throw_away(folder: Path) -> None:
-    """Remove a folder of ours so that it is there whole or not at all."""
-    gone = folder.with_name(f"{folder.name}.gone")
-    shutil.rmtree(gone, ignore_errors=True)
-    folder.rename(gone)
-    shutil.rmtree(gone, ignore_errors=True)
-
-
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """One job at a time in a folder; whatever ends the process lets go of it."""
@@ -280,7 +213,8 @@ def _alone(folder: Path) -> Iterator[None]:
     try:
         inside.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise InputError("is a file", where=str(folder), todo="Name a folder, or a file with --to FORMAT") from error
+        where = folder if folder.is_file() else inside
+        raise InputError("is a file", where=str(where), todo="Name a folder, or a file with --to FORMAT") from error
     with open(folder / LOCK, "w", encoding="utf-8") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -295,6 +229,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a process that died was writing; nobody else writes here."""
-    for left in (*folder.glob(".*.tmp"), *folder.joinpath(FOLDER).glob(".*.tmp")):
-        left.unlink(missing_ok=True)
+    """Remove what a process that died was writing; nobody else writes there."""
+    for left in folder.joinpath(FOLDER).iterdir() if folder.joinpath(FOLDER).is_dir() else ():
+        if _UNFINISHED.fullmatch(left.name):
+            left.unlink(missing_ok=True)

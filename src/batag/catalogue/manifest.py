@@ -1,11 +1,13 @@
-"""What a job knows of itself, beside its parts: what it was begun with, and each part that is finished."""
+"""What a job knows of itself, beside its parts: what it was begun with, and each part that it has written."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,51 +15,60 @@ from batag.bundles.bundle import find_bundle
 from batag.bundles.description import DESCRIPTION
 from batag.catalogue.output import COMPRESSIONS, SUFFIXES
 from batag.catalogue.part import Part
-from batag.catalogue.place import LocalPlace, Place
+from batag.catalogue.place import FOLDER, LocalPlace, Place
 from batag.catalogue.tagged import Options, PartFacts
 from batag.errors import InputError
 
-FOLDER = "_batag"
 JOB, DONE, LOCK = f"{FOLDER}/job.json", f"{FOLDER}/done.json", f"{FOLDER}/lock"
+_RECORD = re.compile(r"part-(\d{6,})\.json")
+_SEAL = "check"
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The records of one job in one place."""
+    """The records of one job in one place; nothing there is replaced or removed whose name is not in a record. What the job
+    makes may take the place of a file that was there before if it `replaces` it."""
 
     place: Place
     options: Options
     job: str
+    replaces: bool = False
 
     def file_of(self, number: int) -> str:
         """The name of a part's file."""
-        return f"part-{number:06}{SUFFIXES[self.options.format]}{COMPRESSIONS[self.options.compression]}"
+        return f"part-{number:06}{self._suffix}"
+
+    @property
+    def _suffix(self) -> str:
+        return f"{SUFFIXES[self.options.format]}{COMPRESSIONS[self.options.compression]}"
 
     def finish_part(self, data: bytes, facts: PartFacts) -> None:
-        """Put a part where it belongs, then say so: a part without its record is made again."""
+        """Record a part, then put it where it belongs: a part that is not what its record says is made again."""
         if self._current() != self.job:
             raise InputError("another job has begun here", where=self.place.name, todo="Give each job a folder of its own")
-        self.place.write(self.file_of(facts.number), data)
-        self.place.write(_record(facts.number), json.dumps({"job": self.job} | asdict(facts)).encode())
+        name, record = self.file_of(facts.number), _record(facts.number)
+        if self.place.holds(name) and not self.place.holds(record):
+            raise _foreign(name, self.place)
+        self.place.write(record, _sealed({"job": self.job, "file": name} | asdict(facts)))
+        self.place.write(name, data)
 
     def _current(self) -> str | None:
         found = self.place.read(JOB)
-        return None if found is None else _said(found, self.place).get("job")
+        return None if found is None else str(_said(found, self.place)["job"])
 
     def finished(self) -> dict[int, PartFacts]:
         """The parts that have a record of this job, and a file of the size that was recorded."""
         found = {}
         there = self.place.sizes()
-        for name in self.place.sizes(FOLDER):
-            if name.startswith("part-"):
-                facts = _facts(self.place.read(f"{FOLDER}/{name}"), self.job)
-                if facts is not None and there.get(self.file_of(facts.number)) == facts.bytes:
-                    found[facts.number] = facts
+        for number in _recorded(self.place):
+            facts = _facts(self.place.read(_record(number)), self.job, number)
+            if facts is not None and there.get(self.file_of(number)) == facts.bytes:
+                found[number] = facts
         return found
 
     def check(self, part: Part, facts: PartFacts) -> None:
         """Whether a part that is finished was made of what the input holds now."""
-        if part.digest() != facts.input:
+        if part.digest() != facts.input or part.rows != facts.rows:
             where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
             raise InputError("has changed since the job began", where=where, todo="Say --restart to tag everything again")
 
@@ -68,21 +79,38 @@ class Manifest:
         data = self.place.read(self.file_of(facts.number))
         return data is not None and hashlib.sha256(data).hexdigest() == facts.sha256
 
-    def done(self, facts: dict[str, Any], *, parts: int) -> None:
-        """All parts are there: whatever else looks like one is of an older job that was cut off as it was replaced."""
-        ours = {name for number in range(parts) for name in (self.file_of(number), _record(number))}
-        for folder in ("", f"{FOLDER}/"):
-            for name in self.place.sizes(folder.rstrip("/")):
-                if name.startswith("part-") and f"{folder}{name}" not in ours:
-                    self.place.remove(f"{folder}{name}")
-        self.place.write(DONE, json.dumps(facts, indent=1).encode())
+    def check_names(self) -> None:
+        """Whether every file that has the name of a part is recorded as one."""
+        known = {self.file_of(number) for number in _recorded(self.place)}
+        looks = re.compile(rf"part-\d{{6,}}{re.escape(self._suffix)}")
+        for name in self.place.sizes():
+            if looks.fullmatch(name) and name not in known:
+                raise _foreign(name, self.place)
+
+    def forget_others(self) -> None:
+        """Remove the parts that other jobs recorded, and those whose records cannot be read any more."""
+        for number in _recorded(self.place):
+            if _facts(data := self.place.read(_record(number)), self.job, number) is None:
+                self.place.remove(_file_in(data, number) or self.file_of(number))
+                self.place.remove(_record(number))
+        if self.done_facts() is None:
+            self.place.remove(DONE)
+
+    def done(self, facts: dict[str, Any]) -> None:
+        """All parts are there."""
+        self.forget_others()
+        self.place.write(DONE, _sealed({"job": self.job} | facts))
+
+    def done_facts(self) -> dict[str, Any] | None:
+        """What was said of the job when all its parts were there."""
+        found = _unsealed(self.place.read(DONE))
+        return found if found is not None and found.get("job") == self.job else None
 
 
 def open_manifest(
-    place: Place, facts: dict[str, Any], *, resumable: bool, options: Options, restart: bool, ours: bool = False
+    place: Place, facts: dict[str, Any], *, resumable: bool, options: Options, restart: bool, replaces: bool = False
 ) -> Manifest:
-    """The manifest of a new job, or of the same one that was left; what differs is said, and nothing is mixed. A folder that is
-    `ours` alone may hold what is left of anything."""
+    """The manifest of a new job, or of the same one that was left; what differs is said, and nothing is mixed."""
     wanted = json.loads(json.dumps(facts))
     said = place.read(JOB)
     if said is not None and not restart:
@@ -91,20 +119,35 @@ def open_manifest(
         if changed or not resumable:
             what = f"holds a job with other {', '.join(changed)}" if changed else "standard input cannot be read again"
             raise InputError(what, where=place.name, todo="Say --restart to begin anew, or name another folder")
-        return Manifest(place, options, before["job"])
-    if said is None and not restart and not ours and any(name.startswith("part-") for name in place.sizes()):
-        todo = "Say --restart to replace them, or name another folder"
-        raise InputError("holds parts of something else", where=place.name, todo=todo)
-    manifest = Manifest(place, options, uuid.uuid4().hex)
-    # The new job is known before the old parts go: an old worker that still writes finds that it is not its folder any more.
-    place.write(JOB, json.dumps({"job": manifest.job} | wanted, indent=1).encode())
-    for name in place.sizes(FOLDER):
-        if f"{FOLDER}/{name}" not in (JOB, LOCK):
-            place.remove(f"{FOLDER}/{name}")
-    for name in place.sizes():
-        if name.startswith("part-"):
-            place.remove(name)
+        manifest = Manifest(place, options, before["job"], before.get("replaces") is True)
+        manifest.check_names()
+    else:
+        manifest = Manifest(place, options, uuid.uuid4().hex, replaces)
+        manifest.check_names()
+        # The new job is known before the old parts go: an old worker that still writes finds that the folder is not its own.
+        place.write(JOB, json.dumps({"job": manifest.job, "replaces": replaces} | wanted, indent=1).encode())
+    manifest.forget_others()
     return manifest
+
+
+def remove_job(place: LocalPlace, *, folder: bool) -> None:
+    """Take away what jobs recorded here and their records, and the `folder` too if nothing else is in it."""
+    for number in _recorded(place):
+        record = _record(number)
+        if (name := _file_in(place.read(record), number)) is not None:
+            place.remove(name)
+        place.remove(record)
+    # The job itself last: what is cut off here is gone on with.
+    for name in (DONE, JOB, LOCK):
+        place.remove(name)
+    for path in (place.path / FOLDER, *([place.path] if folder else [])):
+        if path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+
+
+def has_parts(place: Place) -> bool:
+    """Whether any part is recorded."""
+    return bool(_recorded(place))
 
 
 def bundle_hash(folder: Path) -> str:
@@ -112,22 +155,72 @@ def bundle_hash(folder: Path) -> str:
     return hashlib.sha256((find_bundle(folder) / DESCRIPTION).read_bytes()).hexdigest()
 
 
+def _foreign(name: str, place: Place) -> InputError:
+    what = f"holds something else under the name of a part ({name}), which no job here recorded"
+    return InputError(what, where=place.name, todo="Move it away, or name another folder")
+
+
 def _record(number: int) -> str:
     return f"{FOLDER}/part-{number:06}.json"
 
 
+def _recorded(place: Place) -> list[int]:
+    """The numbers of the parts that have a record."""
+    found = map(_RECORD.fullmatch, place.sizes(FOLDER))
+    return sorted(int(each[1]) for each in found if each and each[0] == f"part-{int(each[1]):06}.json")
+
+
+def _file_in(data: bytes | None, number: int) -> str | None:
+    """The file that a record names, if it is one of a part of that number."""
+    name = (_unsealed(data) or {}).get("file")
+    ends = {f"{suffix}{packed}" for suffix in SUFFIXES.values() for packed in COMPRESSIONS.values()}
+    return name if isinstance(name, str) and name in {f"part-{number:06}{each}" for each in ends} else None
+
+
+def _sealed(record: dict[str, Any]) -> bytes:
+    """A record that shows whether anybody has changed it."""
+    return json.dumps(record | {_SEAL: _digest(record)}).encode()
+
+
+def _unsealed(data: bytes | None) -> dict[str, Any] | None:
+    """The record, None if it is not as it was written."""
+    try:
+        found = json.loads(data or b"null")
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or found.pop(_SEAL, None) != _digest(found):
+        return None
+    return found
+
+
+def _digest(record: dict[str, Any]) -> str:
+    return hashlib.blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
 def _said(data: bytes, place: Place) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(data)
-        return found | {"job": found["job"]}
-    except (ValueError, TypeError, KeyError) as error:
-        raise InputError("is damaged", where=f"{place.name}/{JOB}", todo="Say --restart to begin anew") from error
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("job"), str):
+        raise InputError("is damaged", where=f"{place.name}/{JOB}", todo="Say --restart to begin anew")
+    return found
 
 
-def _facts(data: bytes | None, job: str) -> PartFacts | None:
-    """What a record says, if it is whole and of this job."""
-    try:
-        found = json.loads(data or b"{}")
-        return PartFacts(**found) if found.pop("job") == job else None
-    except (ValueError, TypeError, KeyError, AttributeError):
+def _facts(data: bytes | None, job: str, number: int) -> PartFacts | None:
+    """What a record says, if it is whole, of this job and of this part."""
+    found = _unsealed(data)
+    if found is None or found.pop("job", None) != job or found.pop("file", None) is None:
         return None
+    try:
+        facts: PartFacts = _kinds().validate_json(json.dumps(found), strict=True)
+    except ValueError:
+        return None
+    return facts if facts.number == number else None
+
+
+@cache
+def _kinds() -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(PartFacts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -9,6 +10,8 @@ from typing import Any, Protocol
 from batag.errors import InputError, UsageError
 from batag.pages.file import open_output
 
+FOLDER = "_batag"
+"""Where a job keeps what it knows of itself, and what it has not finished writing."""
 _LOCAL = "file://"
 
 
@@ -27,6 +30,10 @@ class Place(Protocol):
         """The files in it, sorted, and how many bytes each has."""
         ...
 
+    def holds(self, name: str) -> bool:
+        """Whether there is anything of that name."""
+        ...
+
     def remove(self, name: str) -> None: ...
 
 
@@ -39,8 +46,10 @@ class LocalPlace:
 
     def write(self, name: str, data: bytes) -> None:
         path = self.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open_output(path, plain=True) as stream:
+        for folder in (path.parent, self.path / FOLDER):
+            folder.mkdir(parents=True, exist_ok=True)
+        # What is left of it by a crash lies among our own things, where nobody else's is swept away with it.
+        with open_output(path, plain=True, making=self.path / FOLDER) as stream:
             stream.write(data)
 
     def read(self, name: str) -> bytes | None:
@@ -53,6 +62,9 @@ class LocalPlace:
         inside = self.path / folder
         there = sorted(path for path in inside.iterdir() if path.is_file()) if inside.is_dir() else []
         return {path.name: path.stat().st_size for path in there}
+
+    def holds(self, name: str) -> bool:
+        return os.path.lexists(self.path / name)
 
     def remove(self, name: str) -> None:
         (self.path / name).unlink(missing_ok=True)
@@ -84,6 +96,9 @@ class RemotePlace:
         except FileNotFoundError:
             return {}
         return dict(sorted((each["name"].rpartition("/")[2], each["size"]) for each in listed if each["type"] == "file"))
+
+    def holds(self, name: str) -> bool:
+        return bool(self._files.exists(f"{self._root}/{name}"))
 
     def remove(self, name: str) -> None:
         with suppress(FileNotFoundError):

@@ -16,10 +16,11 @@ from typing import Any
 import typer
 
 from batag.catalogue.inputs import Inputs, find_inputs, is_input
-from batag.catalogue.job import Job, Totals
+from batag.catalogue.job import Job
 from batag.catalogue.output import COMPRESSIONS, SUFFIXES
 from batag.catalogue.place import is_remote, local
 from batag.catalogue.tagged import Options, PartFacts
+from batag.catalogue.totals import Totals
 from batag.cli.inputs import names_a_file
 from batag.cli.terminal import console, print_json, show_problems
 from batag.engines.choice import choose_engine
@@ -29,6 +30,7 @@ from batag.pages.file import open_output
 from batag.pages.formats import check_format, format_of_name, format_to_write
 from batag.pages.language import LANGUAGES, known_language
 from batag.pages.problems import Problems
+from batag.pages.targets import check_targets
 from batag.settings import settings
 
 _LOG_SECONDS = 60
@@ -135,6 +137,7 @@ def run(
         strict=strict,
         stop_words=() if stop_words is None else tuple(read_words(stop_words)),
     )
+    check_targets([shape.out if shape.one_file else None, problems], [*inputs.paths, find_bundle(bundle), stop_words])
     err = console(error=True)
     if not inputs.resumable:
         err.print("standard input cannot be read again: this job cannot go on if it is left", style="yellow", markup=False)

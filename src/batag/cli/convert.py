@@ -33,9 +33,11 @@ def convert(
     from batag.cli.terminal import collected_problems, console, print_json, watched
     from batag.errors import UsageError
     from batag.pages.formats import format_to_write, read_pages
+    from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.segmentation import Segmentation
 
+    check_targets([target, problems], [source, dictionary])
     written = format_to_write(target, to)
     if bom and written != "csv":
         raise UsageError("--bom is for CSV", todo="Write to a .csv file or leave it out")

@@ -45,10 +45,13 @@ def curve(
     from batag.experiments.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
     from batag.labels.weak import is_weak
     from batag.pages.formats import read_pages
+    from batag.pages.targets import check_targets
     from batag.training.loop import StepDone
     from batag.training.recipe import read_recipe
     from batag.training.run import Run
 
+    picture = out / "curve.png"
+    check_targets([picture, problems], [*pages, *(dev or []), recipe])
     if out.exists() and not out.is_dir():
         raise InputError("is no folder", where=str(out), todo="Name another with --out")
     said = options.of_input(format, columns, language, encoding)
@@ -90,7 +93,6 @@ def curve(
     if not points:
         todo = "Ask for larger --sizes, or see docs/labelling.md"
         raise InputError("no tag on the pages of any size", where=", ".join(map(str, pages)), todo=todo)
-    picture = out / "curve.png"
     draw_learning_curve(points, picture, title=f"{', '.join(path.name for path in pages)}: what labelled pages buy")
     promises = {metric: pages_for(points, metric, gain=0.01) for metric in ("macro_f1", "macro_f2")}
     if as_json:

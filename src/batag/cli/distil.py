@@ -44,9 +44,11 @@ def distil(
     from batag.cli.tables import show_points, show_scores
     from batag.cli.terminal import collected_problems, console, print_json, progress, watched
     from batag.pages.formats import read_pages
+    from batag.pages.targets import check_targets
     from batag.training.distillation import Distillation, student_recipe
     from batag.training.run import check_new
 
+    check_targets([problems], [bundle, *pages, *(dev or [])])
     check_new(out)
     teacher = read_bundle(bundle)
     run = Distillation(teacher, student_recipe(teacher, settings=set_ or []), device=device)

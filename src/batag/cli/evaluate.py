@@ -50,8 +50,10 @@ def evaluate(
     from batag.pages.file import open_output
     from batag.pages.formats import read_pages
     from batag.pages.record import dump
+    from batag.pages.targets import check_targets
     from batag.tagging.assessment import assess
 
+    check_targets([wrong, chart, dial, problems], [*pages, bundle])
     for picture in (chart, dial):
         if picture is not None:
             check_picture(picture)

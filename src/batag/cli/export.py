@@ -39,8 +39,10 @@ def export(
     from batag.cli.terminal import collected_problems, console, print_json
     from batag.engines.export import check_export
     from batag.engines.export import export as make
+    from batag.pages.targets import check_targets
     from batag.settings import settings
 
+    check_targets([problems], [*(pages or []), bundle])
     torch.set_num_threads(settings.threads)
     read = read_bundle(bundle)
     check_export(read, kind=engine, int8=int8)

@@ -38,9 +38,11 @@ def inspect(
     from batag.pages.cleaning import parse_rules
     from batag.pages.formats import read_pages
     from batag.pages.splitting import SPLITS
+    from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.segmentation import Segmentation
 
+    check_targets([chart, problems], [*files, *(dev or []), *(test or []), dictionary])
     said = [(split_of(path), path) for path in files]
     said += [("dev", path) for path in dev or []] + [("test", path) for path in test or []]
     cutter = Segmentation(

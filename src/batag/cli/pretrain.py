@@ -38,10 +38,12 @@ def pretrain(
     from batag.cli.terminal import collected_problems, console, print_json, progress
     from batag.cli.train import follow
     from batag.errors import UsageError
+    from batag.pages.targets import check_targets
     from batag.training.data import DataFiles
     from batag.training.pretraining import Pretraining
     from batag.training.recipe import read_recipe
 
+    check_targets([problems], [*(pages or []), recipe, resume])
     if resume is not None and (pages or recipe):
         raise UsageError("--resume goes on with its own pages and recipe", todo="Leave everything but --set out")
     if resume is not None:

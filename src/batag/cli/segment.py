@@ -32,9 +32,11 @@ def segment(
     from batag.cli.inputs import text_or_pages
     from batag.cli.terminal import collected_problems, console
     from batag.pages.cleaning import parse_rules
+    from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.segmentation import Segmentation, language_of
 
+    check_targets([problems], [*(texts or []), dictionary])
     cutter = Segmentation(
         segmentation, rules=parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
     )

@@ -35,7 +35,9 @@ def split(
     from batag.pages.page import Page
     from batag.pages.problems import Problems
     from batag.pages.splitting import SPLITS, assign_splits, parse_shares
+    from batag.pages.targets import check_targets
 
+    check_targets([*(out / f"{name}.jsonl" for name in SPLITS), out / "split.json", problems], pages)
     parts = parse_shares(shares)
     for path in pages:
         if (path.exists() and not path.is_file() and not path.is_dir()) or str(path) == "-":

@@ -45,7 +45,8 @@ def tag(
         str | None, typer.Option("--cluster", help="Tag on a cluster: ray (one on this machine), or ray://HOST:10001.")
     ] = None,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Begin anew instead of going on with a job that was left.")
+        bool,
+        typer.Option("--restart", help="Begin anew: do not go on with a job that was left, and replace a finished file."),
     ] = False,
     engine: options.Engine = "auto",
     device: options.Device = "auto",
@@ -59,10 +60,11 @@ def tag(
 ) -> None:
     """Tag pages: a catalogue to a folder or file (left at any moment, the same command goes on), texts in the terminal, or
     JSON lines in a pipe (and with --json)."""
-    from batag.catalogue.inputs import is_input
+    from batag.catalogue.inputs import find_inputs, is_input
     from batag.cli import cataloguing
     from batag.cli.terminal import collected_problems
-    from batag.errors import UsageError
+    from batag.errors import InputError, UsageError
+    from batag.pages.targets import check_targets
 
     said_of_input = options.of_input(format, columns, language, encoding)
     asked: dict[str, Any] = {
@@ -93,10 +95,14 @@ def tag(
             as_json=as_json,
         )
         return
+    given = [name for each in pages or [] for name in (find_inputs([each], format=format) if _is_folder(each) else [each])]
+    check_targets([out, problems], [*filter(is_input, given), bundle, stop_words])
+    if out is not None and Path(out).is_file() and not restart:
+        raise InputError("is there already", where=out, todo="Say --restart to replace it, or name another file")
     with collected_problems(strict=strict, path=problems) as found:
         _stream(
             bundle,
-            pages or [],
+            given,
             out,
             to,
             asked,
@@ -107,6 +113,10 @@ def tag(
             device=device,
             as_json=as_json,
         )
+
+
+def _is_folder(text: str) -> bool:
+    return len(text) < 4096 and "\0" not in text and Path(text).is_dir()
 
 
 def _stream(

@@ -47,9 +47,11 @@ def train(
 ) -> None:
     """Learn from labelled pages: checkpoints, metrics, curves and the bundle of the best epoch go to the run's folder."""
     from batag.errors import InputError, UsageError
+    from batag.pages.targets import check_targets
     from batag.training.recipe import read_recipe
     from batag.training.start import recipe_of
 
+    check_targets([problems], [*(pages or []), *(dev or []), *(replay or []), recipe, from_, resume])
     if resume is not None and (pages or dev or recipe or from_ or replay):
         raise UsageError("--resume goes on with the run's own pages and recipe", todo="Leave everything but --set out")
     if replay and from_ is None:

@@ -35,9 +35,11 @@ def weak(
     from batag.cli.terminal import collected_problems, print_json, watched
     from batag.labels.weak import Marking
     from batag.pages.formats import format_to_write, read_pages
+    from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.segmentation import Segmentation
 
+    check_targets([out, problems], [source, dictionary, *(each.rpartition("=")[0] for each in terms)])
     written = format_to_write(out, to)
     cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
     marking = Marking(_lists(terms), cutter)

@@ -114,9 +114,9 @@ class _Unpacked(io.RawIOBase):
 
 
 @contextmanager
-def open_output(path: Path | str, *, plain: bool = False) -> Iterator[BinaryIO]:
-    """A file that appears under its name only when it is complete; `.gz` and `.zst` are compressed (unless what is written is
-    it already: `plain`), `-` is standard output."""
+def open_output(path: Path | str, *, plain: bool = False, making: Path | None = None) -> Iterator[BinaryIO]:
+    """A file that appears under its name only when it is complete; until then it lies beside it, or in the folder `making`.
+    `.gz` and `.zst` are compressed (unless what is written is it already: `plain`), `-` is standard output."""
     if str(path) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -128,7 +128,7 @@ def open_output(path: Path | str, *, plain: bool = False) -> Iterator[BinaryIO]:
         with open(path, "wb") as device:  # a pipe or a device is written into, not replaced
             yield device
         return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = (making or path.parent) / f".{path.name}.{os.getpid()}.tmp"
     try:
         raw = open(temporary, "wb", buffering=1 << 18)  # noqa: SIM115
     except OSError as error:
