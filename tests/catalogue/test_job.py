@@ -128,11 +128,25 @@ def test_columns_of_a_csv_file_stay_as_they_are_spelt(tmp_path: Path) -> None:
     (path,) = (tmp_path / "out").glob("part-*.csv")
     rows = list(csv.reader(io.StringIO(path.read_bytes().decode(), newline="")))
     assert rows[0] == ["ID", "Title", "Price", "Note", "tags", "reviewed", "error"]
-    assert [row[:4] for row in rows[1:]] == [["1", "ACME, shoes", "5", "'=1+1"], ["2", "red\nbag", "", "x"]]
+    assert [row[:4] for row in rows[1:]] == [["1", "ACME, shoes", "5", "=1+1"], ["2", "red\nbag", "", "x"]]
     assert all(isinstance(json.loads(row[4]), list) for row in rows[1:])
     twice = tmp_path / "twice"
     run(path, out=twice, format="csv")
     assert contents(twice) == contents(tmp_path / "out")
+
+
+def test_what_excel_needs_is_written_on_request_once_a_file(tmp_path: Path) -> None:
+    rows = "".join(f"{number},ACME shoes {number},＝x\r\n" for number in range(10))
+    (tmp_path / "in.csv").write_text(f"id,title,note\r\n{rows}", encoding="utf-8", newline="")
+    totals = run(tmp_path / "in.csv", out=tmp_path / "all.csv", format="csv", bom=True, excel_safe=True, one_file=True)
+    assert (totals.parts, totals.escaped) == (2, 10)
+    data = (tmp_path / "all.csv").read_bytes()
+    assert data.startswith(b"\xef\xbb\xbfid,title,note,tags,reviewed,error,batag\r\n")
+    assert data.count(b"\xef\xbb\xbf") == 1
+    assert data.count("'＝x".encode()) == 10
+    run(tmp_path / "in.csv", out=tmp_path / "parts", format="csv", bom=True)
+    with pytest.raises(InputError, match="other options"):
+        run(tmp_path / "in.csv", out=tmp_path / "parts", format="csv", excel_safe=True)
 
 
 def test_whatever_a_json_line_holds_stays(tmp_path: Path) -> None:

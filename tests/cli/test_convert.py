@@ -55,24 +55,42 @@ def test_a_format_can_be_named(tmp_path: Path, pages: Path, to: str) -> None:
     assert [[tag.text for tag in page.tags] for page in read_all(tmp_path / "out.dat")] == [["ACME", "跑鞋"], []]
 
 
-def test_a_csv_cell_that_a_spreadsheet_would_run_is_escaped_and_comes_back(tmp_path: Path, pages: Path) -> None:
+def test_a_csv_cell_is_written_as_it_is(tmp_path: Path, pages: Path) -> None:
     run(pages, tmp_path / "a.csv")
     data = (tmp_path / "a.csv").read_bytes()
     assert not data.startswith(b"\xef\xbb\xbf")
     rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+    assert (rows[1]["title"], rows[1]["description"]) == ("=1+1", "-5%")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_cell_that_a_spreadsheet_would_run_is_escaped_on_request_and_comes_back(
+    tmp_path: Path, pages: Path, name: str
+) -> None:
+    said = run(pages, tmp_path / name, "--excel-safe", "--bom").stderr.decode()
+    assert "2 cells got an apostrophe" in said
+    facts = json.loads(run(pages, tmp_path / name, "--excel-safe", "--json").stdout)
+    assert facts["escaped_cells"] == {"title": 1, "description": 1}
+    text = io.StringIO((tmp_path / name).read_bytes().decode("utf-8-sig"), newline="")
+    rows = list(csv.DictReader(text, delimiter="," if name == "a.csv" else "\t"))
     assert (rows[1]["title"], rows[1]["description"]) == ("'=1+1", "'-5%")
     assert not any(cell[:1] in set("=+-@\t\r") for row in rows for cell in row.values())
-    run(tmp_path / "a.csv", tmp_path / "b.jsonl")
+    assert [row["batag"] for row in rows] == ["", '{"escaped":["title","description"]}']
+    run(tmp_path / name, tmp_path / "b.jsonl")
     assert [page["title"] for page in read_all(tmp_path / "b.jsonl")] == ["ACME 全新跑鞋", "=1+1"]
 
 
-def test_a_byte_order_mark_is_written_on_request_for_csv_only(tmp_path: Path, pages: Path) -> None:
+@pytest.mark.parametrize("option", ["--bom", "--excel-safe"])
+def test_what_is_for_excel_is_refused_elsewhere(tmp_path: Path, pages: Path, option: str) -> None:
+    done = run(pages, tmp_path / "a.jsonl", option, code=2)
+    assert option in done.stderr.decode()
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_a_byte_order_mark_is_written_on_request(tmp_path: Path, pages: Path) -> None:
     run(pages, tmp_path / "a.csv", "--bom")
     assert (tmp_path / "a.csv").read_bytes().startswith(b"\xef\xbb\xbfid,")
     assert [page.id for page in read_all(tmp_path / "a.csv")] == ["1", "2"]
-    done = run(pages, tmp_path / "a.jsonl", "--bom", code=2)
-    assert "--bom" in done.stderr.decode()
-    assert not (tmp_path / "a.jsonl").exists()
 
 
 def test_standard_output_gets_the_pages_and_nothing_else(pages: Path) -> None:
@@ -217,5 +235,5 @@ def test_a_reader_that_goes_away_is_no_error(pages: Path) -> None:
 
 def test_help_names_every_option() -> None:
     text = run("--help").stdout.decode()
-    for option in ("--to", "--bom", "--format", "--columns", "--encoding", "--strict", "--problems", "--json"):
+    for option in ("--to", "--bom", "--excel-safe", "--format", "--columns", "--encoding", "--strict", "--problems", "--json"):
         assert option in text

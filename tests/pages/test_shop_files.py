@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -99,19 +102,40 @@ def test_what_is_not_used_is_kept(tmp_path: Path) -> None:
     assert problems.counts == {"unknown-language": 1}
 
 
-def test_formula_escapes_survive_a_spreadsheet(tmp_path: Path) -> None:
-    page = Page("1", {"title": "+1 ACME"}, labelled=True)
-    page = Page("1", {"title": "+1 ACME"}, tags=(page.cut("title", 3, 7, "brand"),))
-    write_pages([page], tmp_path / "a.csv", bom=True)
+def test_escaped_cells_come_back_though_a_spreadsheet_saved_them(tmp_path: Path) -> None:
+    page = Page("1", {"title": "+1 ACME", "description": "'=x"}, labelled=True)
+    page = Page("1", page.fields, tags=(page.cut("title", 3, 7, "brand"),))
+    counts: Counter[str] = Counter()
+    write_pages([page], tmp_path / "a.csv", bom=True, excel_safe=True, escaped=counts)
+    assert counts == {"title": 1}
+    rows = list(csv.reader(io.StringIO((tmp_path / "a.csv").read_text(encoding="utf-8-sig"))))
+    assert rows[1][3:5] == ["'+1 ACME", "'=x"]
     book = openpyxl.Workbook()
-    for line in (tmp_path / "a.csv").read_text(encoding="utf-8-sig").splitlines()[:1]:
-        book.active.append(line.split(","))
-    cells = ["1", None, None, "'+1 ACME", None, json.dumps([{"field": "title", "start": 3, "end": 7, "label": "brand"}]), None]
-    book.active.append(cells)
+    for row in rows:
+        book.active.append([cell or None for cell in row])
     book.save(tmp_path / "a.xlsx")
     book.close()
-    (again,), problems = read(tmp_path / "a.xlsx")
-    assert again.tags == page.tags
+    for name in ("a.csv", "a.xlsx"):
+        (again,), problems = read(tmp_path / name)
+        assert (again.fields, again.tags) == (page.fields, page.tags)
+        assert not problems.counts
+
+
+def test_an_apostrophe_that_batag_did_not_write_stays(tmp_path: Path) -> None:
+    page = Page("1", {"title": "'=1 ACME"}, tags=(Page("1", {"title": "'=1 ACME"}).cut("title", 4, 8, "brand"),))
+    write_pages([page], tmp_path / "a.csv")
+    (again,), problems = read(tmp_path / "a.csv")
+    assert (again.fields, again.tags) == (page.fields, page.tags)
+    assert not problems.counts
+
+
+@pytest.mark.parametrize("said", ["true", "[1]", '{"columns": {"title": 1}}', '{"escaped": "title"}', "{", '{"other": 1}'])
+def test_a_column_called_batag_that_says_something_else_changes_nothing(tmp_path: Path, said: str) -> None:
+    rows = [["id", "title", "batag"], ["1", "'=ACME", said]]
+    with (tmp_path / "a.csv").open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    (page,), problems = read(tmp_path / "a.csv")
+    assert dict(page.fields) == {"title": "'=ACME"}
     assert not problems.counts
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import repeat
 from typing import Any, BinaryIO
 
 from batag.catalogue.rows import Rows
+from batag.pages.formats.table import TableWriter
+from batag.pages.layout import KEY, Layout, escape, layout_of
 from batag.pages.page import Page, Tag
 from batag.pages.record import dump, tag_record
-from batag.pages.row import COLUMNS, escape, to_cells
+from batag.pages.row import COLUMNS, to_cells
 
 SUFFIXES = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv"}
 COMPRESSIONS = {"": "", "gz": ".gz", "zst": ".zst"}
@@ -20,19 +23,56 @@ _OURS = tuple(name for name in COLUMNS if name not in _ADDED)
 
 
 def encode(
-    rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None], *, format: str, compression: str = ""
-) -> bytes:
-    """The rows of a part in a format, compressed if asked."""
+    rows: Rows,
+    tags: Sequence[Sequence[Tag]],
+    errors: Sequence[str | None],
+    *,
+    format: str,
+    compression: str = "",
+    bom: bool = False,
+    excel_safe: bool = False,
+) -> tuple[bytes, int]:
+    """The rows of a part in a format, compressed if asked; and how many cells were escaped."""
+    header = tuple(escape(name) if excel_safe else name for name in rows.header)
+    spelt = {} if format == "jsonl" else dict(zip(rows.names, header, strict=True))
+    columns = [_columns(record, rows, spelt) for record in rows.records] if rows.names or format == "jsonl" else []
+    if rows.names or any(columns):
+        tags = [_named(own, said, spelt) for own, said in zip(tags, columns, strict=True)]
     if format == "parquet":
-        return _parquet(rows, tags, errors)
+        return _parquet(rows, tags, errors, columns), 0
     if format == "jsonl":
-        data = b"".join(
-            dump(_rest(record) | _said(record, page, own, error)) + b"\n"
-            for record, page, own, error in zip(rows.records, rows.pages, tags, errors, strict=True)
-        )
-    else:
-        data = _delimited(rows, tags, errors, mark="\t" if format == "tsv" else ",")
-    return compress(data, compression)
+        lines = zip(rows.records, rows.pages, tags, errors, columns, strict=True)
+        return compress(b"".join(dump(_line(*line)) + b"\n" for line in lines), compression), 0
+    stream = io.BytesIO()
+    names, cells = _cells(rows)
+    marked = _is_marked(rows)
+    mark = "\t" if format == "tsv" else ","
+    writer = TableWriter(stream, (*names, *_ADDED), mark=mark, bom=bom, excel_safe=excel_safe, marked=marked)
+    for own, found, error, said in zip(cells, tags, errors, columns or repeat({}), strict=False):
+        writer.row((*own, dump([tag_record(tag) for tag in found]).decode(), "false", error or ""), columns=said)
+    return compress(stream.getvalue(), compression), writer.escaped.total()
+
+
+def _is_marked(rows: Rows) -> bool:
+    """Whether a table needs a column that says which columns fields are in."""
+    return bool(rows.names) and (bool(rows.columns) or KEY in rows.names)
+
+
+def _columns(record: Mapping[str, Any], rows: Rows, spelt: Mapping[str, str]) -> dict[str, str]:
+    """The column in the file of each field that was mapped: now, or when the record was tagged before."""
+    said: Mapping[str, str] = rows.columns
+    if not said and (layout := layout_of(record)) is not None:
+        said = {name: layout.column_of(name, record) for name in layout.columns}
+    return {name: spelt.get(column, column) for name, column in said.items() if name not in ("tags", "labels")}
+
+
+def _named(tags: Sequence[Tag], columns: Mapping[str, str], spelt: Mapping[str, str]) -> Sequence[Tag]:
+    """The tags with the names that their fields have in the file; of two fields in one column the first."""
+    names = {tag.field: columns.get(tag.field) or spelt.get(tag.field, tag.field) for tag in tags}
+    if all(name == field for field, name in names.items()):
+        return tags
+    firsts = {name: field for field, name in reversed(names.items())}
+    return [replace(tag, field=names[tag.field]) for tag in tags if firsts[names[tag.field]] == tag.field]
 
 
 def compress(data: bytes, compression: str) -> bytes:
@@ -46,33 +86,22 @@ def compress(data: bytes, compression: str) -> bytes:
     return data
 
 
-def _rest(record: dict[str, Any]) -> dict[str, Any]:
-    """A record without what is written anew."""
-    if record.keys().isdisjoint(_ADDED):
-        return record
-    return {key: value for key, value in record.items() if key not in _ADDED}
-
-
-def _said(record: Mapping[str, Any], page: Page | str, tags: Sequence[Tag], error: str | None) -> dict[str, Any]:
-    named = {"id": page.id} if isinstance(page, Page) and record.get("id") is None else {}
-    return named | {"tags": [tag_record(tag) for tag in tags], "reviewed": False, "error": error}
-
-
-def _delimited(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None], *, mark: str) -> bytes:
-    names, cells = _cells(rows)
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, delimiter=mark, lineterminator="\r\n")
-    writer.writerow((*names, *_ADDED))
-    for own, found, error in zip(cells, tags, errors, strict=True):
-        told = dump([tag_record(tag) for tag in found]).decode()
-        writer.writerow([escape(cell) for cell in (*own, told, "false", error or "")])
-    return buffer.getvalue().encode(errors="replace")
+def _line(
+    record: dict[str, Any], page: Page | str, tags: Sequence[Tag], error: str | None, columns: Mapping[str, str]
+) -> dict[str, Any]:
+    """A record as it came, with what is written anew at its end."""
+    replaced = (*_ADDED, KEY) if columns else _ADDED
+    if not record.keys().isdisjoint(replaced):
+        record = {key: value for key, value in record.items() if key not in replaced}
+    named = {"id": page.id} if isinstance(page, Page) and record.get(columns.get("id", "id")) is None else {}
+    said = {KEY: Layout(columns).record()} if columns else {}
+    return record | named | {"tags": [tag_record(tag) for tag in tags], "reviewed": False, "error": error} | said
 
 
 def _cells(rows: Rows) -> tuple[list[str], Iterable[list[str]]]:
     """The columns that came in and each row's cells as text; of records without columns, those of batag's own tables."""
     if rows.names:
-        kept = [(name, own) for name, own in zip(rows.names, rows.header, strict=True) if name not in _ADDED]
+        kept = [(name, own) for name, own in zip(rows.names, rows.header, strict=True) if name not in (*_ADDED, KEY)]
         return [own for _, own in kept], ([_text(record.get(name)) for name, _ in kept] for record in rows.records)
     pairs = zip(rows.pages, rows.records, strict=True)
     return list(_OURS), ([own[name] for name in _OURS] for own in (_our_cells(page, record) for page, record in pairs))
@@ -91,22 +120,27 @@ def _text(value: Any) -> str:
     return dump(value).decode() if isinstance(value, (bool, dict, list, tuple, bytes)) else str(value)
 
 
-def _parquet(rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None]) -> bytes:
+def _parquet(
+    rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None], columns: Sequence[Mapping[str, str]]
+) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     if rows.table is not None:
-        table = rows.table.select([place for place, name in enumerate(rows.names) if name not in _ADDED])
+        table = rows.table.select([place for place, name in enumerate(rows.names) if name not in (*_ADDED, KEY)])
     else:
         names, cells = _cells(rows)
         # What is empty here was empty or absent there.
-        columns = list(zip(*cells, strict=True)) or [()] * len(names)
-        made = [pa.array([cell or None for cell in column], pa.string()) for column in columns]
+        texts = list(zip(*cells, strict=True)) or [()] * len(names)
+        made = [pa.array([cell or None for cell in column], pa.string()) for column in texts]
         table = pa.table(made, names=names)
     seen = pa.array([False] * len(errors), pa.bool_())
     added = (_tag_column(tags), seen, pa.array(errors, pa.string()))
     for name, column in zip(_ADDED, added, strict=True):
         table = table.append_column(name, column)
+    if _is_marked(rows):
+        said = [dump(Layout(each).record()).decode() if each else None for each in columns]
+        table = table.append_column(KEY, pa.array(said, pa.string()))
     stream = io.BytesIO()
     pq.write_table(table, stream, compression="zstd")
     return stream.getvalue()

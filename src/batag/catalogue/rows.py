@@ -16,10 +16,11 @@ from batag.pages.file import open_file
 from batag.pages.formats.delimited import column_names
 from batag.pages.formats.json_object import parse_object
 from batag.pages.formats.parquet import row_of
+from batag.pages.layout import KEY, unescaped
 from batag.pages.page import Page
 from batag.pages.problems import Problem, Problems
 from batag.pages.record import KNOWN_KEYS, RecordReader, to_record
-from batag.pages.row import from_cells, unescaped
+from batag.pages.row import from_cells
 from batag.pages.source import Source
 
 _BATCH = 4_096
@@ -29,20 +30,21 @@ _REPLACED = frozenset({"tags", "labels", "reviewed", "error"})
 @dataclass
 class Rows:
     """A record and a page (or why there is none) a row; `table` is the Arrow table of a Parquet file, `names` the columns of a
-    table of cells. What was repaired or noted is counted, the first of it listed."""
+    table of cells, `columns` what was said of them. What was repaired or noted is counted, the first of it listed."""
 
     records: list[dict[str, Any]] = field(default_factory=list)
     pages: list[Page | str] = field(default_factory=list)
     table: Any = None
     names: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     listed: list[Problem] = field(default_factory=list)
 
 
 def read_rows(part: Part, *, whole: bool) -> Rows:
     """The rows of a part; `whole` asks for records with all columns, else only what makes a page."""
-    rows = Rows(names=part.names, header=part.header)
+    rows = Rows(names=part.names, header=part.header, columns=part.columns if part.kind != "pages" else {})
     problems = Problems()
     reader = RecordReader(problems=problems, stem=part.stem, columns=part.columns, language=part.language)
     for where, number, record in _records(part, rows, problems, whole=whole):
@@ -54,7 +56,7 @@ def read_rows(part: Part, *, whole: bool) -> Rows:
         else:
             kept = unescaped(record) if part.kind == "cells" else record
             there = {key: value for key, value in record.items() if value is not None} if part.kind == "range" else record
-            cells = record if part.kind == "lines" else from_cells(there, escaped=part.kind == "cells")
+            cells = record if part.kind == "lines" else from_cells(there)
             if _REPLACED.isdisjoint(cells):
                 page = reader.page(cells, where=where, number=number)
             else:
@@ -122,6 +124,7 @@ def _of_range(part: Part, rows: Rows, problems: Problems, *, whole: bool) -> Ite
             yield from _damaged(part, rows, what)
             return
     wanted = {*KNOWN_KEYS, "more", *part.columns.values()} - _REPLACED
+    whole = whole or KEY in names  # which may name any of them
     chosen = [(name, column) for name, column in zip(names, rows.table.columns, strict=True) if whole or name in wanted]
     try:
         columns: Mapping[str, list[Any]] = {name: _values(column) for name, column in chosen}

@@ -32,12 +32,14 @@ class Options:
     labels: tuple[str, ...] = ()
     min_score: float = 0.0
     distinct: bool = False
+    bom: bool = False
+    excel_safe: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartFacts:
     """What a manifest says of a finished part: `failed` has the reason of each row without tags, `listed` what was
-    repaired or is odd, the first of it."""
+    repaired or is odd, the first of it, `escaped` how many cells were."""
 
     number: int
     source: str
@@ -54,6 +56,7 @@ class PartFacts:
     sha256: str
     bytes: int
     seconds: float
+    escaped: int = 0
 
 
 def tag_part(
@@ -69,7 +72,15 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
     rows = read_rows(part, whole=options.format != "parquet" or part.kind != "range")
     tags, tokens, seen_before = _tags(tagger, rows, options, progress)
     errors = [page if isinstance(page, str) else None for page in rows.pages]
-    data = encode(rows, tags, errors, format=options.format, compression=options.compression)
+    data, escaped = encode(
+        rows,
+        tags,
+        errors,
+        format=options.format,
+        compression=options.compression,
+        bom=options.bom,
+        excel_safe=options.excel_safe,
+    )
     failed = [reason for reason in errors if reason is not None]
     return data, PartFacts(
         number=part.number,
@@ -87,6 +98,7 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
         sha256=hashlib.sha256(data).hexdigest(),
         bytes=len(data),
         seconds=round(time.monotonic() - began, 3),
+        escaped=escaped,
     )
 
 

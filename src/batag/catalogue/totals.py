@@ -23,6 +23,7 @@ class Totals:
     errors: int = 0
     seen_before: int = 0
     tokens: int = 0
+    escaped: int = 0
     tags: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
     failed: list[str] = field(default_factory=list)
@@ -39,6 +40,7 @@ class Totals:
         self.errors += facts.errors
         self.seen_before += facts.seen_before
         self.tokens += facts.tokens
+        self.escaped += facts.escaped
         self.tags.update(facts.tags)
         self.problems.update(facts.problems)
         self.failed += facts.failed[: max(0, settings.remembered_problems - len(self.failed))]
@@ -47,7 +49,8 @@ class Totals:
     def of_facts(cls, facts: dict[str, Any]) -> Totals:
         """Of a job that was finished before."""
         said = {name: facts[name] for name in ("pages", "parts", "errors", "seen_before", "tokens")}
-        return cls(**said, found=said["pages"], tags=Counter(facts["tags"]), problems=Counter(facts["problems"]))
+        tags, problems = Counter(facts["tags"]), Counter(facts["problems"])
+        return cls(**said, found=said["pages"], escaped=facts["escaped_cells"], tags=tags, problems=problems)
 
     def facts(self) -> dict[str, Any]:
         """For JSON."""
@@ -59,6 +62,7 @@ class Totals:
             "errors": self.errors,
             "seen_before": self.seen_before,
             "tokens": self.tokens,
+            "escaped_cells": self.escaped,
             "tags": dict(self.tags.most_common()),
             "problems": dict(self.problems.most_common()),
             "seconds": round(self.seconds, 2),

@@ -22,7 +22,7 @@ from batag.catalogue.place import is_remote, local
 from batag.catalogue.tagged import Options, PartFacts
 from batag.catalogue.totals import Totals
 from batag.cli.inputs import names_a_file
-from batag.cli.terminal import console, print_json, show_problems
+from batag.cli.terminal import console, escaped_cells, print_json, show_problems
 from batag.engines.choice import choose_engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
@@ -189,7 +189,8 @@ def summary(totals: Totals, out: str) -> str:
     again = f", {100 * totals.seen_before / totals.pages:.1f} % seen before" if totals.seen_before else ""
     errors = f", {totals.errors:,} with an error" if totals.errors else ""
     repaired = f", {totals.problems.total():,} odd things in the input" if totals.problems else ""
-    return f"{totals.pages:,} pages tagged in {out}{before} ({rate}{again}{errors}{repaired}): {classes}"
+    cells = f"; {escaped_cells(totals.escaped)}" if totals.escaped else ""
+    return f"{totals.pages:,} pages tagged in {out}{before} ({rate}{again}{errors}{repaired}): {classes}{cells}"
 
 
 @contextmanager

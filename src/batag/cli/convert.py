@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections import Counter
+from typing import Annotated, Any
 
 import typer
 
@@ -15,9 +16,8 @@ def convert(
     to: Annotated[
         str | None, typer.Option("--to", help="Format to write: jsonl, parquet, csv, conll, words, doccano or label-studio.")
     ] = None,
-    bom: Annotated[
-        bool, typer.Option("--bom", help="CSV: begin with a byte-order mark, so that Excel reads it as UTF-8.")
-    ] = False,
+    bom: options.Bom = False,
+    excel_safe: options.ExcelSafe = False,
     format: options.Format = None,
     columns: options.Columns = None,
     language: options.Language = None,
@@ -30,8 +30,7 @@ def convert(
 ) -> None:
     """Read pages in one format and write them in another; ids, text and tags stay."""
     from batag.cli.saving import save
-    from batag.cli.terminal import collected_problems, console, print_json, watched
-    from batag.errors import UsageError
+    from batag.cli.terminal import collected_problems, console, escaped_cells, print_json, watched
     from batag.pages.formats import format_to_write, read_pages
     from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
@@ -39,15 +38,19 @@ def convert(
 
     check_targets([target, problems], [source, dictionary])
     written = format_to_write(target, to)
-    if bom and written != "csv":
-        raise UsageError("--bom is for CSV", todo="Write to a .csv file or leave it out")
+    extra: dict[str, Any] = options.of_table(written, bom=bom, excel_safe=excel_safe)
+    escaped: Counter[str] = Counter()
+    if excel_safe:
+        extra["escaped"] = escaped
     cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
     with collected_problems(strict=strict, path=problems) as found:
         reader = read_pages(source, **options.of_input(format, columns, language, encoding), problems=found)
-        extra = {"bom": True} if bom else {}
         count = save(watched(reader, doing="converting"), target, source=source, format=written, segmentation=cutter, **extra)
     if as_json and target != "-":
         facts = {"in": source, "from": reader.format, "out": target, "to": written, "pages": count}
+        facts |= {"escaped_cells": dict(escaped)} if excel_safe else {}
         print_json(facts | {"problems": dict(found.counts)})
     elif target != "-":
-        console(error=True).print(f"{count:,} pages from {source} ({reader.format}) to {target} ({written})", markup=False)
+        said = f"; {escaped_cells(escaped.total())}" if excel_safe else ""
+        done = f"{count:,} pages from {source} ({reader.format}) to {target} ({written}){said}"
+        console(error=True).print(done, markup=False)

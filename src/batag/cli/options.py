@@ -25,6 +25,14 @@ Language = Annotated[str | None, typer.Option("--language", help="Language of al
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Encoding of the input if it is not UTF-8, for example cp950.")
 ]
+Bom = Annotated[bool, typer.Option("--bom", help="CSV, TSV: begin with a byte-order mark, so that Excel reads it as UTF-8.")]
+ExcelSafe = Annotated[
+    bool,
+    typer.Option(
+        "--excel-safe",
+        help="CSV, TSV: an apostrophe before each cell that a spreadsheet would run as a formula; a column says which.",
+    ),
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="A problem in the input is an error: at once, or, when tagging to files, at the end.")
 ]
@@ -48,6 +56,16 @@ UserDictionary = Annotated[Path | None, typer.Option("--dictionary", help="Words
 Rules = Annotated[
     str | None, typer.Option("--rules", help="Cleaning rules, with commas; +emoji adds to the default, -promo takes away.")
 ]
+
+
+def of_table(format: str, *, bom: bool, excel_safe: bool) -> dict[str, bool]:
+    """What was asked of a table that is written; nothing of the kind can be asked of other formats."""
+    asked = {"bom": bom, "excel_safe": excel_safe}
+    for name, wanted in asked.items():
+        if wanted and format not in ("csv", "tsv"):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is for CSV and TSV", todo="Write to a .csv or .tsv file, or leave it out")
+    return {name: wanted for name, wanted in asked.items() if wanted}
 
 
 def of_input(format: str | None, columns: str | None, language: str | None, encoding: str | None) -> dict[str, Any]:

@@ -31,6 +31,8 @@ def tag(
     to: Annotated[
         str | None, typer.Option("--to", help="Format to write, if the name does not tell: parquet, jsonl, jsonl.gz, csv, ...")
     ] = None,
+    bom: options.Bom = False,
+    excel_safe: options.ExcelSafe = False,
     richness: options.Richness = None,
     labels: Annotated[str | None, typer.Option("--labels", help="Only tags of these labels, with commas.")] = None,
     min_score: Annotated[float, typer.Option("--min-score", help="Only tags with at least this score.", min=0, max=1)] = 0.0,
@@ -74,6 +76,7 @@ def tag(
         "distinct": distinct,
     }
     shape = cataloguing.shape_of(out, to) if out is not None and out != "-" else None
+    asked |= options.of_table("jsonl" if shape is None else shape.format, bom=bom, excel_safe=excel_safe)
     if shape is not None and pages:
         cataloguing.check_there(pages)
     if shape is not None and not shape.one_file and not (pages and all(map(is_input, pages))):
@@ -170,7 +173,8 @@ def _stream(
 
     if out is not None and out != "-":
         source = ", ".join(pages or ["standard input"])
-        save(tagged(), out, source=source, format=written, segmentation=tagger.segmentation)
+        table = {name: True for name in ("bom", "excel_safe") if asked.get(name)}
+        save(tagged(), out, source=source, format=written, segmentation=tagger.segmentation, **table)
         number, seconds = counts.pop(""), time.monotonic() - began
         classes = ", ".join(f"{count:,} {name}" for name, count in counts.most_common()) or "no tag"
         rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} a second"

@@ -47,6 +47,11 @@ def cell(text: str) -> Text:
     return Text(visible(text))
 
 
+def escaped_cells(count: int) -> str:
+    """What to say of cells that were escaped."""
+    return f"{count:,} cells got an apostrophe in front (the column `batag` names them, and batag takes it away again)"
+
+
 def print_json(data: Any) -> None:
     from batag.pages.page import without_surrogates
 

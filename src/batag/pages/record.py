@@ -12,6 +12,7 @@ import orjson
 from batag.pages.check import check_tag, settle
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.language import known_language
+from batag.pages.layout import KEY, layout_of
 from batag.pages.mapping import meant_columns
 from batag.pages.mentions import label_pairs, occurrences, several_texts
 from batag.pages.page import MODEL, PERSON, SOURCES, Offsets, Page, Tag, without_surrogates
@@ -30,18 +31,21 @@ class RecordReader:
     ) -> None:
         self.problems, self.stem, self.language = problems, stem, language
         self.columns = dict(columns or {})
-        self._names = (*STANDARD_FIELDS, *(name for name in self.columns if name not in KNOWN_KEYS))
 
     def page(self, record: Mapping[str, Any], *, where: str, number: int) -> Page | None:
         """The page of a record, or None if it had to be skipped."""
         there = record.keys()
-        if self.columns:
-            theirs = set(self.columns.values())
-            mapped = {name: record.get(column) for name, column in self.columns.items()}
+        columns = self.columns
+        if (layout := layout_of(record)) is not None:
+            record = {key: value for key, value in record.items() if key != KEY}
+            columns = columns or {name: layout.column_of(name, record) for name in layout.columns}
+        if columns:
+            theirs = set(columns.values())
+            mapped = {name: record.get(column) for name, column in columns.items()}
             record = mapped | {key: value for key, value in record.items() if key not in theirs and key not in mapped}
         page_id = record.get("id")
         page_id = f"{self.stem}-{number}" if page_id is None or page_id == "" else without_surrogates(str(page_id))
-        fields = self._fields(record, where, page_id)
+        fields = self._fields(record, [*STANDARD_FIELDS, *(name for name in columns if name not in KNOWN_KEYS)], where, page_id)
         if fields is None:
             return None
         tokens = self._tokens(record["tokens"], fields, where, page_id) if record.get("tokens") is not None else None
@@ -58,7 +62,7 @@ class RecordReader:
             return None
         used = "tags" if record.get("tags") is not None else "labels"
         given = record.get(used)
-        tags = None if given is None else self._tags(given, fields, where, page_id)
+        tags = None if given is None else self._tags(given, fields, columns, where, page_id)
         language = self._language(record.get("language"), where, page_id)
         extra: dict[str, Any] = {}
         if not KNOWN_KEYS.issuperset(record):
@@ -89,8 +93,8 @@ class RecordReader:
         )
         return page.seen() if reviewed else page
 
-    def _fields(self, record: Mapping[str, Any], where: str, page_id: str) -> dict[str, str] | None:
-        values = {name: value for name in self._names if (value := record.get(name)) is not None}
+    def _fields(self, record: Mapping[str, Any], names: Sequence[str], where: str, page_id: str) -> dict[str, str] | None:
+        values = {name: value for name in names if (value := record.get(name)) is not None}
         if (given := record.get("fields")) is not None:
             if not isinstance(given, Mapping):
                 self.problems.add("bad-field", where, "`fields` is not an object of texts", page=page_id)
@@ -130,7 +134,9 @@ class RecordReader:
             self.problems.add("unknown-language", where, f"language {value!r} is not one of ours", page=page_id)
         return language
 
-    def _tags(self, given: Any, fields: Mapping[str, str], where: str, page_id: str) -> tuple[Tag, ...] | None:
+    def _tags(
+        self, given: Any, fields: Mapping[str, str], columns: Mapping[str, str], where: str, page_id: str
+    ) -> tuple[Tag, ...] | None:
         """The tags of a page; None if nothing of what was given can be used, so that the page does not count as labelled."""
         if (pairs := label_pairs(given)) is not None:
             return self._found(pairs, fields, where, page_id)
@@ -139,23 +145,28 @@ class RecordReader:
             reason = f"tags are {said}, not a list and not LABEL=TEXT; write them like brand=ACME;goods=shoes"
             self.problems.add("bad-tag", where, reason, page=page_id)
             return None
+        theirs = {columns[name]: name for name in reversed(list(fields)) if name in columns}
         tags = []
         for item in given:
             if type(item) is not dict and isinstance(item, Sequence) and len(item) == 3:
                 item = dict(zip(("start", "end", "label"), item, strict=True))
-            tag = self._tag(item, fields, where, page_id)
+            tag = self._tag(item, fields, theirs, where, page_id)
             if tag is not None:
                 tags.append(tag)
         if given and not tags:
             return None
         return settle(tags, fields, where=where, page_id=page_id, problems=self.problems)
 
-    def _tag(self, item: Any, fields: Mapping[str, str], where: str, page_id: str) -> Tag | None:
+    def _tag(self, item: Any, fields: Mapping[str, str], theirs: Mapping[str, str], where: str, page_id: str) -> Tag | None:
         if type(item) is not dict and not isinstance(item, Mapping):
             self.problems.add("bad-tag", where, f"a tag is {_kind(item)}, not an object", page=page_id)
             return None
         field = item.get("field", next(iter(fields)) if len(fields) == 1 else None)
         start, end, label, text = item.get("start"), item.get("end"), item.get("label"), item.get("text")
+        if isinstance(field, str):
+            # A tag names the column of the file, as it is spelt there, or our field.
+            field = theirs.get(field, field)
+            field = field if field in fields else field.strip().lower()
         texts = isinstance(label, str) and isinstance(field, str)
         if type(start) is not int or type(end) is not int or not texts or not label or field not in fields:
             reason = f"the tag {str(item)[:120]} lacks a whole start and end, a label or a field of the page"

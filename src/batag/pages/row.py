@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
+from batag.pages.layout import KEY, unescaped
 from batag.pages.page import Page
 from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, dump, to_record
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "reviewed", "more")
 """`tags` is a JSON list; `reviewed` true, false or, without labels, empty; `more` a JSON object of everything else
 (other fields, tokens, extra columns), often empty."""
@@ -33,33 +32,16 @@ def to_cells(page: Page) -> dict[str, str]:
     return cells
 
 
-def escape(cell: str) -> str:
-    """A cell that a spreadsheet will not run as a formula."""
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def unescape(cell: str) -> str:
-    """The cell as it was before `escape`."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
-
-
-def unescaped(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """The cells as they were before `escape`, if the row is of our own making (a JSON `tags` or `more`)."""
-    if _loads(cells.get("tags"), b"[") is None and _loads(cells.get("more"), b"{") is None:
-        return dict(cells)
-    return {key: unescape(value) if isinstance(value, str) else value for key, value in cells.items()}
-
-
-def from_cells(cells: Mapping[str, Any], *, escaped: bool = True) -> dict[str, Any]:
-    """The record of a row. Only rows of our own making (a JSON `tags` or `more`) are unescaped: others stay as they are."""
+def from_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of a row, as it was before cells were escaped."""
     tags, more = _loads(cells.get("tags"), b"["), _loads(cells.get("more"), b"{")
-    record = unescaped(cells) if escaped else dict(cells)
+    record = unescaped(cells)
     if isinstance(tags, list):
         record["tags"] = tags
     if isinstance(more, dict):
         del record["more"]
         record |= more
-    return {key: value for key, value in record.items() if value != "" or key not in {*COLUMNS, *KNOWN_KEYS}}
+    return {key: value for key, value in record.items() if value != "" or key not in {*COLUMNS, *KNOWN_KEYS, KEY}}
 
 
 def _loads(cell: Any, opening: bytes) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 from batag.errors import InputError, UsageError
 from batag.pages.file import open_output
 from batag.pages.language import LANGUAGES, known_language
+from batag.pages.layout import KEY
 from batag.pages.page import Page
 from batag.pages.problems import Problems
 from batag.pages.source import Source, open_source
@@ -160,7 +161,7 @@ def detect_format(source: Source) -> str:
 def _detect_json(first: Mapping[str, Any], *, array: bool) -> str:
     """Which tool wrote it, by the keys of the first record."""
     layout = isinstance(first.get("fields"), Mapping) and all(isinstance(each, list) for each in first["fields"].values())
-    ours = {"title", "description"} & first.keys() or ("fields" in first and not layout)
+    ours = {"title", "description", KEY} & first.keys() or ("fields" in first and not layout)
     if array:
         from batag.pages.formats.label_studio import is_result
 

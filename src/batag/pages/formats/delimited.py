@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
-import io
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from batag.errors import InputError
+from batag.pages.formats.table import TableWriter
+from batag.pages.layout import KEY
 from batag.pages.mapping import meant_columns, missing_column
 from batag.pages.page import Page
 from batag.pages.record import KNOWN_KEYS, RecordReader
-from batag.pages.row import COLUMNS, escape, from_cells, to_cells
+from batag.pages.row import COLUMNS, from_cells, to_cells
 from batag.pages.source import Source
 from batag.settings import settings
 
@@ -39,19 +40,21 @@ def read(source: Source, *, mark: str | None = None) -> Iterator[Page]:
             yield page
 
 
-def write(pages: Iterable[Page], stream: BinaryIO, *, bom: bool = False, mark: str = ",") -> None:
-    """CSV as RFC 4180 has it (TSV with a tab as mark); a cell that a spreadsheet would run gets an apostrophe in front."""
-    if bom:
-        stream.write(codecs.BOM_UTF8)
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, delimiter=mark, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
+def write(
+    pages: Iterable[Page],
+    stream: BinaryIO,
+    *,
+    bom: bool = False,
+    excel_safe: bool = False,
+    mark: str = ",",
+    escaped: Counter[str] | None = None,
+) -> None:
+    """CSV, or TSV with a tab as mark; `escaped` counts the cells that `excel_safe` changed, by column."""
+    writer = TableWriter(stream, COLUMNS, bom=bom, excel_safe=excel_safe, mark=mark)
     for page in pages:
-        writer.writerow(escape(cell) for cell in to_cells(page).values())
-        stream.write(buffer.getvalue().encode())
-        buffer.seek(0)
-        buffer.truncate()
-    stream.write(buffer.getvalue().encode())
+        writer.row(list(to_cells(page).values()))
+    if escaped is not None:
+        escaped.update(writer.escaped)
 
 
 def separator(head: str) -> str:
@@ -71,7 +74,7 @@ def column_names(header: list[Any], source: Source) -> list[str]:
         listed = f"The columns are {', '.join(filter(None, names)) or 'none'}"
         todo = " ".join(filter(None, (meant_columns(source.columns, names), listed)))
         raise InputError(f"has no column {theirs!r} (wanted as {ours})", where=source.name, todo=todo)
-    wanted = {"title", "description", "fields", "more"}
+    wanted = {"title", "description", "fields", "more", KEY}
     if not (wanted & (source.columns.keys() | lower.keys())) and not any(name not in COLUMNS for name in source.columns):
         todo = f"Map one with --columns title=NAME; the columns are {', '.join(filter(None, names)) or 'none'}"
         raise InputError("has no column title or description", where=source.name, todo=todo)
@@ -149,4 +152,4 @@ def looks_like_table(head: str) -> bool:
         first = next(csv.reader([head.split("\n", 1)[0]], delimiter=separator(head)), [])
     except csv.Error:
         return False
-    return bool({name.strip().lower() for name in first} & {"title", "description", "id"})
+    return bool({name.strip().lower() for name in first} & {"title", "description", "id", KEY})

@@ -37,7 +37,7 @@ def read(source: Source) -> Iterator[Page]:
                     number += 1
                     where = f"{source.name}, row {number}"
                     row = row_of(batch, place, names, source, where)
-                    page = reader.page(from_cells(row, escaped=False), where=where, number=number)
+                    page = reader.page(from_cells(row), where=where, number=number)
                     if page is not None:
                         yield page
         except (pa.ArrowException, OSError) as error:

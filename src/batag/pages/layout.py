@@ -1,0 +1,70 @@
+"""What a row that batag wrote says of itself under `batag`: which columns its fields are in, which cells were escaped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+KEY = "batag"
+_UNSEEN = "\\s\\x00-\\x1f\\x7f-\\xa0\\xad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff"
+_FORMULA = re.compile(f"[\\t\\r\\n]|[{_UNSEEN}]*[=+\\-@＝＋－＠﹦﹢﹣﹫]")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`columns` has each field's name in the file (as `--columns` said), `escaped` the cells with an apostrophe in front."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    escaped: tuple[str, ...] = ()
+
+    def record(self) -> dict[str, Any]:
+        """For JSON; empty if there is nothing to say."""
+        columns = {"columns": dict(self.columns)} if self.columns else {}
+        return columns | ({"escaped": list(self.escaped)} if self.escaped else {})
+
+    def column_of(self, field: str, record: Mapping[str, Any]) -> str:
+        """The key of a field in a record; tables are read with the names that batag knows in lower case."""
+        column = self.columns.get(field, field)
+        return column if column in record else column.lower()
+
+
+def layout_of(record: Mapping[str, Any]) -> Layout | None:
+    """What a record says of itself; None if it says nothing that batag would have written."""
+    said = record.get(KEY)
+    if isinstance(said, str) and said.startswith("{"):
+        try:
+            said = orjson.loads(said)
+        except orjson.JSONDecodeError:
+            return None
+    if not isinstance(said, Mapping) or not said.keys() or said.keys() - {"columns", "escaped"}:
+        return None
+    columns, escaped = said.get("columns", {}), said.get("escaped", [])
+    if not isinstance(columns, Mapping) or not isinstance(escaped, list) or not _texts([*columns, *columns.values(), *escaped]):
+        return None
+    return Layout(dict(columns), tuple(escaped))
+
+
+def _texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def escape(cell: str) -> str:
+    """A cell that a spreadsheet does not run: one that begins like a formula gets an apostrophe in front."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unescaped(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record as it was before its cells were escaped, if it says which."""
+    layout = layout_of(record)
+    if layout is None or not layout.escaped:
+        return dict(record)
+    columns = {layout.column_of(name, record) for name in layout.escaped}
+    plain = {
+        key: value[1:] if key in columns and isinstance(value, str) and value.startswith("'") else value
+        for key, value in record.items()
+    }
+    return plain | {KEY: Layout(layout.columns).record()}
