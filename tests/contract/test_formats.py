@@ -36,7 +36,7 @@ property_settings = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
-KEEP_SOURCES = ["jsonl", "csv", "tsv", "parquet"]
+KEEP_SOURCES = ["jsonl", "csv", "tsv", "parquet", "label-studio", "doccano"]
 
 
 def save(some: list[Page], path: Path, name: str, **options: Any) -> Path:

@@ -18,6 +18,9 @@ def convert(
     ] = None,
     bom: options.Bom = False,
     excel_safe: options.ExcelSafe = False,
+    reviewed: Annotated[
+        bool, typer.Option("--reviewed", help="A person has seen all pages: the tags on them, and what has none, are people's.")
+    ] = False,
     format: options.Format = None,
     columns: options.Columns = None,
     language: options.Language = None,
@@ -29,9 +32,12 @@ def convert(
     as_json: options.Json = False,
 ) -> None:
     """Read pages in one format and write them in another; ids, text and tags stay."""
+    from collections.abc import Iterable, Iterator
+
     from batag.cli.saving import save
     from batag.cli.terminal import collected_problems, console, escaped_cells, print_json, watched
     from batag.pages.formats import format_to_write, read_pages
+    from batag.pages.page import PERSON, Page
     from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.segmentation import Segmentation
@@ -43,14 +49,28 @@ def convert(
     if excel_safe:
         extra["escaped"] = escaped
     cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
+    kept: Counter[str] = Counter()
+
+    def seen(pages: Iterable[Page]) -> Iterator[Page]:
+        for page in pages:
+            kept.update(tag.source for tag in page.tags if tag.source != PERSON)
+            # Labels that could not be read are not "a person says that there is none".
+            unread = not page.labelled and not page.extra.keys().isdisjoint(("tags", "labels"))
+            yield page if unread else page.seen()
+
     with collected_problems(strict=strict, path=problems) as found:
         reader = read_pages(source, **options.of_input(format, columns, language, encoding), problems=found)
-        count = save(watched(reader, doing="converting"), target, source=source, format=written, segmentation=cutter, **extra)
+        pages = watched(reader, doing="converting")
+        pages = seen(pages) if reviewed else pages
+        count = save(pages, target, source=source, format=written, segmentation=cutter, **extra)
     if as_json and target != "-":
         facts = {"in": source, "from": reader.format, "out": target, "to": written, "pages": count}
         facts |= {"escaped_cells": dict(escaped)} if excel_safe else {}
+        facts |= {"reviewed": dict(kept)} if reviewed else {}
         print_json(facts | {"problems": dict(found.counts)})
     elif target != "-":
         said = f"; {escaped_cells(escaped.total())}" if excel_safe else ""
+        tags = ", ".join(f"{number:,} by {name}" for name, number in kept.most_common()) or "none by a machine"
+        said += f"; all were seen by a person, tags that are the person's now: {tags}" if reviewed else ""
         done = f"{count:,} pages from {source} ({reader.format}) to {target} ({written}){said}"
         console(error=True).print(done, markup=False)

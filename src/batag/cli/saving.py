@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from batag.cli.terminal import console
 from batag.errors import InputError
-from batag.pages.formats import NEEDS_TOKENS, write_pages
-from batag.pages.page import Page
+from batag.pages.formats import NEEDS_TOKENS, WITHOUT_SOURCES, write_pages
+from batag.pages.page import PERSON, Page
 from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 
 def save(
     pages: Iterable[Page], path: str | Path, *, source: str, format: str, segmentation: Segmentation, **options: Any
 ) -> int:
-    """Write pages and count them; column formats get tokens first."""
-    count = 0
+    """Write pages and count them; column formats get tokens first, and what they cannot say of tags is said here."""
+    count = unseen = 0
+    lost: Counter[str] = Counter()
 
     def counted() -> Iterable[Page]:
-        nonlocal count
+        nonlocal count, unseen
         for page in pages:
             count += 1
+            if format in WITHOUT_SOURCES and page.reviewed is False:
+                unseen += 1
+                lost.update(tag.source for tag in page.tags if tag.source != PERSON)
             yield bring_tokens(page, segmentation) if format in NEEDS_TOKENS else page
         if not count:
             # Before the file gets its name: an empty result replaces nothing.
             raise InputError("no page could be read", where=source, todo="The file is empty, or see the problems listed")
 
     write_pages(counted(), path, format=format, **options)
+    if unseen:
+        tags = " and ".join(f"{number:,} tags by {name}" for name, number in lost.most_common()) or "no tag"
+        note = f"{tags} on {unseen:,} pages that no person has seen lose their source in {format}"
+        note += ": read again they count as people's"
+        console(error=True).print(note, style="bold yellow", markup=False)
     return count

@@ -29,7 +29,7 @@ KINDS = {
     "overlap": (SKIPPED_TAG, "two tags overlap; the longer one is kept, of equals the first"),
     "not-found": (SKIPPED_TAG, "a label given as plain text does not occur in the page"),
     "not-a-span": (SKIPPED_TAG, "an annotation of a kind that is not a labelled piece of text"),
-    "other-annotation": (NOTED, "the task has several annotations; the ground truth or the first is used"),
+    "other-annotation": (NOTED, "the task has several annotations or predictions; the ground truth or the first is used"),
     "duplicate-id": (NOTED, "the id stood on an earlier page; both pages are kept"),
     "ids-not-remembered": (NOTED, "too many ids to find all duplicates"),
     "unknown-language": (NOTED, "a language that is not ours; it is detected from the text"),

@@ -45,6 +45,8 @@ FORMATS = {
     "spans": Format("spans", writes=False),
 }
 NEEDS_TOKENS = frozenset({"conll", "words"})
+WITHOUT_SOURCES = frozenset({"conll", "words"})
+"""Formats that cannot say who set a tag, nor whether a person has seen a page."""
 
 
 class PageReader(Iterator[Page]):

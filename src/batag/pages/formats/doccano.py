@@ -1,17 +1,22 @@
-"""doccano's JSON lines: `label` (or `labels`) as [start, end, label], or `entities` with start_offset and end_offset."""
+"""doccano's JSON lines: `label` (or `labels`) as [start, end, label], or `entities` with start_offset and end_offset.
+
+These are people's. doccano knows no predictions: the tags of a page that no person has seen stand in `predictions`, which it
+keeps as it is, each with its source.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from batag.pages.formats.jsonl import objects
-from batag.pages.page import Page
-from batag.pages.record import STANDARD_FIELDS, RecordReader, dump, to_record
+from batag.pages.page import PERSON, Page
+from batag.pages.record import STANDARD_FIELDS, RecordReader, dump, tag_record, to_record
 from batag.pages.source import Source
 
 _LABELS = ("label", "labels", "entities")
-_OWN = frozenset({"id", "text", "data", "fields", "extra", "tags", *_LABELS})
+_OWN = frozenset({"id", "text", "data", "fields", "extra", "tags", "predictions", *_LABELS})
 
 
 def read(source: Source) -> Iterator[Page]:
@@ -29,8 +34,16 @@ def read(source: Source) -> Iterator[Page]:
         else:
             layout = {name: (0, len(text) if isinstance(text, str) else 0)}
             record[name] = text
-        if given is not None:
-            record["tags"] = [_in_field(item, layout) for item in given] if isinstance(given, list) else given
+        labels = [_in_field(item, layout) for item in given] if isinstance(given, list) else given
+        predictions = record.get("predictions")
+        if isinstance(predictions, list) and all(isinstance(item, Mapping) and "source" in item for item in predictions):
+            del record["predictions"]
+            tags = [_in_field(item, layout) for item in predictions]
+            if labels is None or _places(labels) == _places([tag for tag in tags if tag["source"] == PERSON]):
+                # No person has done anything yet: doccano writes an empty list of labels for a page that nobody opened.
+                labels, record["reviewed"] = tags, False
+        if labels is not None:
+            record["tags"] = labels
         page = reader.page(record, where=source.where(number), number=number)
         if page is not None:
             yield page
@@ -40,7 +53,7 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
     """One text a page, its fields on lines of their own; where they lie stands in `fields`."""
     for page in pages:
         record = to_record(page)
-        for key in ("tags", "fields", *STANDARD_FIELDS):
+        for key in ("tags", "fields", *STANDARD_FIELDS, *(["reviewed"] if page.labelled and not page.reviewed else [])):
             record.pop(key, None)
         layout: dict[str, tuple[int, int]] = {}
         text = ""
@@ -48,10 +61,14 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
             text += "\n" if layout else ""
             layout[name] = (len(text), len(text) + len(value))
             text += value
-        labels = {}
-        if page.labelled:
-            shifts = {name: start for name, (start, _) in layout.items()}
-            labels["label"] = [[tag.start + shifts[tag.field], tag.end + shifts[tag.field], tag.label] for tag in page.tags]
+        labels: dict[str, Any] = {}
+        starts = {name: start for name, (start, _) in layout.items()}
+        moved = [replace(tag, start=tag.start + starts[tag.field], end=tag.end + starts[tag.field]) for tag in page.tags]
+        by_people = [[tag.start, tag.end, tag.label] for tag in moved if tag.source == PERSON]
+        if page.reviewed or by_people:
+            labels["label"] = by_people
+        if page.labelled and not page.reviewed:
+            labels["predictions"] = [tag_record(tag) for tag in moved]
         line = {"id": record.pop("id"), "text": text, **labels, "fields": layout}
         line |= {key: value for key, value in record.items() if key not in _OWN}
         if colliding := {key: value for key, value in page.extra.items() if key in _OWN or key in STANDARD_FIELDS}:
@@ -67,9 +84,13 @@ def _is_layout(layout: Any, text: str) -> bool:
 
 
 def _in_field(item: Any, layout: Mapping[str, tuple[int, int]]) -> Any:
-    """A doccano label as a tag of the field it lies in; anything odd is left for the record reader to report."""
+    """A doccano label (or a prediction of ours) as a tag of the field it lies in; anything odd is left for the record reader to
+    report."""
+    more: Mapping[str, Any] = {}
     if isinstance(item, list) and len(item) == 3:
         start, end, label = item
+    elif isinstance(item, Mapping) and "source" in item:
+        start, end, label, more = item.get("start"), item.get("end"), item.get("label"), item
     elif isinstance(item, Mapping):
         start, end, label = item.get("start_offset"), item.get("end_offset"), item.get("label")
     else:
@@ -77,5 +98,12 @@ def _in_field(item: Any, layout: Mapping[str, tuple[int, int]]) -> Any:
     if type(start) is int and type(end) is int:
         for field, (low, high) in layout.items():
             if low <= start < high or len(layout) == 1:
-                return {"field": field, "start": start - low, "end": end - low, "label": label}
-    return {"start": start, "end": end, "label": label}
+                return {**more, "field": field, "start": start - low, "end": end - low, "label": label}
+    return {**more, "start": start, "end": end, "label": label}
+
+
+def _places(tags: Any) -> Any:
+    """Where tags lie and what they are, in any order; anything odd is as it is."""
+    if not isinstance(tags, list) or not all(isinstance(tag, Mapping) for tag in tags):
+        return tags
+    return sorted(str([tag.get(key) for key in ("field", "start", "end", "label")]) for tag in tags)

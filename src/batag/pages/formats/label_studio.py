@@ -1,14 +1,15 @@
-"""Label Studio's JSON (full and JSON-MIN). Its offsets are UTF-16 units; ours are code points."""
+"""Label Studio's JSON (full and JSON-MIN): annotations are people's, predictions machines'. Its offsets are UTF-16 units; ours
+are code points."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
 from batag.pages.check import check_tag, from_utf16, settle
 from batag.pages.formats.array import elements, write_array
-from batag.pages.page import Page, Tag
+from batag.pages.page import MODEL, PERSON, SOURCES, Page, Tag
 from batag.pages.record import RecordReader, to_record
 from batag.pages.source import Source
 
@@ -22,8 +23,7 @@ def read(source: Source) -> Iterator[Page]:
             continue
         page = _page(data, task, source, where=where, number=number)
         if page is not None:
-            results = _results(task, source, page)
-            yield page if results is None else _with_tags(page, results, source)
+            yield _labelled(page, task, source)
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
@@ -46,23 +46,46 @@ def is_result(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "labels" in value[0]
 
 
-def _results(task: Mapping[str, Any], source: Source, page: Page) -> list[Any] | None:
-    """What people marked; None if nobody did."""
+def _labelled(page: Page, task: Mapping[str, Any], source: Source) -> Page:
+    """The page with what people marked. If nobody did (or not to the end), what machines predict stands beside it."""
+    by_people = _chosen("annotations", _annotations(task), source, page)
+    unfinished = by_people is None or by_people.get("reviewed") is False
+    by_machine = _chosen("predictions", task.get("predictions"), source, page) if unfinished else None
+    given = [(each, _list(each, source, page)) for each in (by_people, by_machine) if each is not None]
+    results = [(each, result) for each, found in given for result in found or ()]
+    tags = [
+        tag for each, result in results for tag in _tags(page, result, source, prediction=each if each is by_machine else None)
+    ]
+    if not any(found is not None for _, found in given) or (results and not tags):
+        return page  # nothing of what was marked can be used: not a page without tags
+    settled = settle(tags, page.fields, where=page.where, page_id=page.id, problems=source.problems)
+    return replace(page, tags=settled, labelled=True, reviewed=not unfinished)
+
+
+def _annotations(task: Mapping[str, Any]) -> Any:
     given = task.get("annotations", task.get("completions"))
     if given is None:
         # JSON-MIN: a list for each control, named as in our configuration (title_label) or as the user named it.
         lists = {key: value for key, value in task.items() if "data" not in task and is_result(value)}
         named = [{"to_name": key.removesuffix("_label"), "value": each} for key, value in lists.items() for each in value]
-        return named if lists else None
+        return [{"result": named}] if lists else None
+    return given
+
+
+def _chosen(what: str, given: Any, source: Source, page: Page) -> Mapping[str, Any] | None:
+    """The one of several annotations (or predictions) that is used."""
+    if given is None:
+        return None
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-        source.problems.add("bad-tag", page.where, "the annotations are not a list of objects", page=page.id)
+        source.problems.add("bad-tag", page.where, f"the {what} are not a list of objects", page=page.id)
         return None
     done = [item for item in given if not item.get("was_cancelled")]
     if len(done) > 1:
-        source.problems.add("other-annotation", page.where, f"{len(done)} annotations; one is used", page=page.id)
-    chosen = next((item for item in done if item.get("ground_truth")), done[0] if done else None)
-    if chosen is None:
-        return None
+        source.problems.add("other-annotation", page.where, f"{len(done)} {what}; one is used", page=page.id)
+    return next((item for item in done if item.get("ground_truth")), done[0] if done else None)
+
+
+def _list(chosen: Mapping[str, Any], source: Source, page: Page) -> list[Any] | None:
     result = chosen.get("result") or []
     if isinstance(result, list):
         return result
@@ -70,15 +93,7 @@ def _results(task: Mapping[str, Any], source: Source, page: Page) -> list[Any] |
     return None
 
 
-def _with_tags(page: Page, results: list[Any], source: Source) -> Page:
-    tags = [tag for result in results for tag in _tags(page, result, source)]
-    if results and not tags:
-        return page  # nothing of what was marked can be used: not a page without tags
-    settled = settle(tags, page.fields, where=page.where, page_id=page.id, problems=source.problems)
-    return replace(page, tags=settled, labelled=True)
-
-
-def _tags(page: Page, result: Any, source: Source) -> Iterator[Tag]:
+def _tags(page: Page, result: Any, source: Source, *, prediction: Mapping[str, Any] | None) -> Iterator[Tag]:
     value = result.get("value", result) if isinstance(result, dict) else None
     labels = value.get("labels") if isinstance(value, dict) else None
     name = result.get("to_name", "") if isinstance(result, dict) else None
@@ -100,11 +115,24 @@ def _tags(page: Page, result: Any, source: Source) -> Iterator[Tag]:
         reason = f"{labels[0]} {value.get('start')}-{value.get('end')} lies outside {field}"
         source.problems.add("out-of-range", page.where, reason, page=page.id)
         return
+    more = {} if prediction is None else _said_by_machine(result, prediction)
     for label in labels:
-        tag = Tag(field, start, end, str(label), text if isinstance(text, str) else "")
+        tag = Tag(field, start, end, str(label), text if isinstance(text, str) else "", **more)
         checked = check_tag(tag, page[field], where=page.where, page_id=page.id, problems=source.problems)
         if checked is not None:
             yield checked
+
+
+def _said_by_machine(result: Mapping[str, Any], prediction: Mapping[str, Any]) -> dict[str, Any]:
+    """Source, score and normal form of a predicted tag."""
+    score = result.get("score", prediction.get("score"))
+    meta = result.get("meta")
+    said = meta if isinstance(meta, Mapping) else {}
+    return {
+        "score": float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
+        "normal": said["normal"] if isinstance(said.get("normal"), str) else None,
+        "source": said["source"] if said.get("source") in SOURCES[1:] else MODEL,
+    }
 
 
 def _offsets(text: str, value: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -118,28 +146,48 @@ def _cut(text: str, value: Mapping[str, Any]) -> str:
 
 
 def _task(page: Page) -> dict[str, Any]:
+    """People's tags as an annotation, machines' as a prediction with scores."""
     data = to_record(page)
-    if page.labelled:
-        data.pop("tags")
     task: dict[str, Any] = {"data": data}
-    if page.labelled:
-        result = [
-            {
-                "id": f"{tag.field}-{tag.start}",
-                "from_name": f"{tag.field}_label",
-                "to_name": tag.field,
-                "type": "labels",
-                "value": {
-                    "start": to_utf16(page[tag.field], tag.start),
-                    "end": to_utf16(page[tag.field], tag.end),
-                    "text": tag.text,
-                    "labels": [tag.label],
-                },
-            }
-            for tag in page.tags
-        ]
-        task["annotations"] = [{"result": result}]
+    if not page.labelled:
+        return task
+    data.pop("tags")
+    by_people = [tag for tag in page.tags if tag.source == PERSON]
+    if page.reviewed or by_people:
+        task["annotations"] = [{"result": [_region(page, tag) for tag in by_people]}]
+    if not page.reviewed:
+        # Label Studio drops what is said here: an annotation that comes back from it is a person's work on the whole page.
+        data.pop("reviewed")
+        for annotation in task.get("annotations", ()):
+            annotation["reviewed"] = False
+        task["predictions"] = [_prediction(page, [tag for tag in page.tags if tag.source != PERSON])]
     return task
+
+
+def _prediction(page: Page, tags: Sequence[Tag]) -> dict[str, Any]:
+    regions = []
+    for tag in tags:
+        meta = {"source": tag.source} | ({} if tag.normal is None else {"normal": tag.normal})
+        regions.append(_region(page, tag) | {"meta": meta} | ({} if tag.score is None else {"score": tag.score}))
+    scores = [tag.score for tag in tags if tag.score is not None]
+    mean = {"score": sum(scores) / len(scores)} if scores and len(scores) == len(tags) else {}
+    return {"model_version": "batag", **mean, "result": regions}
+
+
+def _region(page: Page, tag: Tag) -> dict[str, Any]:
+    text = page[tag.field]
+    return {
+        "id": f"{tag.field}-{tag.start}",
+        "from_name": f"{tag.field}_label",
+        "to_name": tag.field,
+        "type": "labels",
+        "value": {
+            "start": to_utf16(text, tag.start),
+            "end": to_utf16(text, tag.end),
+            "text": tag.text,
+            "labels": [tag.label],
+        },
+    }
 
 
 def to_utf16(text: str, offset: int) -> int:
