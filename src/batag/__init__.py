@@ -17,7 +17,7 @@ __all__ = ["Page", "Tag", "Tagger", "__version__", "distinct", "load", "train"]
 
 
 def load(folder: Path | str, **options: Any) -> Tagger:
-    """The tagger of a bundle's (or a finished run's) folder."""
+    """The tagger of a bundle's (or a finished run's) folder; `engine`, `device`, `stop_words` and `threads` are its options."""
     from batag.tagging.tagger import Tagger
 
     return Tagger.load(folder, **options)

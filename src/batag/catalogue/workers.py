@@ -38,17 +38,12 @@ class Work:
 
     def load(self) -> Callable[[Part, Callable[[int], None]], PartFacts]:
         """A function that tags a part and puts it where it belongs."""
-        from batag.engines import WITHOUT_TORCH
         from batag.tagging.tagger import Tagger
 
-        if self.engine not in WITHOUT_TORCH:
-            import torch
-
-            torch.set_num_threads(1)
         if self.bundle_hash and bundle_hash(self.bundle) != self.bundle_hash:
             todo = "Say --restart to begin anew with the bundle as it is now"
             raise InputError("has changed since the job began", where=str(self.bundle), todo=todo)
-        tagger = Tagger.load(self.bundle, engine=self.engine, device="cpu", stop_words=self.stop_words)
+        tagger = Tagger.load(self.bundle, engine=self.engine, device="cpu", stop_words=self.stop_words, threads=1)
         gc.freeze()  # what is loaded stays: nobody need look at it again
 
         def work(part: Part, progress: Callable[[int], None]) -> PartFacts:

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from batag.engines import WITHOUT_TORCH
 from batag.engines.choice import choose_engine
-from batag.settings import settings
 from batag.tagging.tagger import Tagger
 
 
 def load_tagger(bundle: Path, *, engine: str = "auto", device: str, stop_words: Iterable[Path] = ()) -> Tagger:
-    """The tagger of a bundle, with as many threads as the settings say."""
+    """The tagger of a bundle, with one engine for all pages."""
     chosen = choose_engine(bundle, wanted=engine, device=device)
-    if chosen not in WITHOUT_TORCH:
-        import torch
-
-        torch.set_num_threads(settings.threads)
     return Tagger.load(bundle, engine=chosen, device=device, stop_words=stop_words)

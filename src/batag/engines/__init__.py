@@ -17,11 +17,12 @@ ENGINES = ("torch", "torch-int8", "onnx", "onnx-int8")
 WITHOUT_TORCH = frozenset({"onnx", "onnx-int8"})
 
 
-def build_engine(name: str, bundle: Bundle, *, device: str = "auto") -> Engine:
-    """The engine of that name for a bundle."""
+def build_engine(name: str, bundle: Bundle, *, device: str = "auto", threads: int | None = None) -> Engine:
+    """The engine of that name for a bundle; without a number of `threads` it has those of the settings."""
     check_engine(name, bundle.description)
     kind, _, int8 = name.partition("-")
-    engine: Engine = import_module(f"batag.engines.{kind}_engine").build(bundle, device=device, int8=bool(int8))
+    build = import_module(f"batag.engines.{kind}_engine").build
+    engine: Engine = build(bundle, device=device, int8=bool(int8), threads=threads)
     return engine
 
 

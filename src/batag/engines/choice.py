@@ -47,14 +47,14 @@ def choose_engine(folder: Path | str, *, wanted: str = "auto", device: str = "au
     return "torch"
 
 
-def chosen_engine(bundle: Bundle, *, wanted: str = "auto", device: str = "auto") -> Engine:
+def chosen_engine(bundle: Bundle, *, wanted: str = "auto", device: str = "auto", threads: int | None = None) -> Engine:
     """The engine as wanted; with `auto`, a lone page goes to ONNX Runtime if the bundle has a graph, which answers it sooner
     than torch (and differs from float32 torch by at most 1e-4)."""
     name = choose_engine(bundle.folder, wanted=wanted, device=device)
-    engine = build_engine(name, bundle, device=device)
+    engine = build_engine(name, bundle, device=device, threads=threads)
     paired = wanted == "auto" and name not in WITHOUT_TORCH and _SOONER in bundle.description.engines
     if paired and device in ("auto", "cpu") and isinstance(engine, LayerEngine) and works(bundle.folder, _SOONER):
-        sooner = build_engine(_SOONER, bundle, device="cpu")
+        sooner = build_engine(_SOONER, bundle, device="cpu", threads=threads)
         assert isinstance(sooner, LayerEngine)
         return Pair(engine, sooner)
     return engine

@@ -31,7 +31,7 @@ from batag.encoders.position import sinusoid
 from batag.engines import build_engine
 from batag.engines.engine import Engine
 from batag.engines.int8 import seen_ranges
-from batag.engines.onnx_engine import GRAPHS
+from batag.engines.onnx_engine import GRAPHS, import_runtime
 from batag.engines.parity import Parity, compare, compare_rates
 from batag.engines.torch_engine import TorchEngine
 from batag.errors import InputError, UsageError
@@ -191,6 +191,7 @@ def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]
 
 def _calibrated(graph: Any, batches: Sequence[tuple[Any, ...]]) -> bytes:
     """The graph with its products in int8, by the ranges that its inputs have on these pages."""
+    import_runtime()
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
     class Pages(CalibrationDataReader):  # type: ignore[misc]

@@ -17,6 +17,7 @@ from batag.encoders.prediction import probabilities
 from batag.engines.engine import Engine, LayerEngine
 from batag.engines.int8 import in_int8
 from batag.engines.lean_bat import lean
+from batag.engines.threads import check_threads, torch_threads
 from batag.errors import UsageError
 
 
@@ -24,8 +25,18 @@ class TorchEngine(LayerEngine):
     """The classifier of a bundle in float32, or with the ranges of its layers' inputs, in int8."""
 
     def __init__(
-        self, bundle: Bundle, *, device: str = "auto", ranges: Mapping[str, tuple[float, float]] | None = None
+        self,
+        bundle: Bundle,
+        *,
+        device: str = "auto",
+        ranges: Mapping[str, tuple[float, float]] | None = None,
+        threads: int | None = None,
     ) -> None:
+        self.threads = check_threads(threads)
+        with torch_threads(self.threads):
+            self._load(bundle, device, ranges)
+
+    def _load(self, bundle: Bundle, device: str, ranges: Mapping[str, tuple[float, float]] | None) -> None:
         super().__init__(bundle)
         self.name = "torch" if ranges is None else "torch-int8"
         self.device = choose_device("cpu" if ranges is not None and device == "auto" else device)
@@ -39,6 +50,10 @@ class TorchEngine(LayerEngine):
         if ranges is not None:
             in_int8(self.layers, ranges)
 
+    def probabilities(self, sequences: Sequence[Sequence[str]]) -> list[Floats]:
+        with torch_threads(self.threads):
+            return super().probabilities(sequences)
+
     def batch(self, pages: Sequence[Sequence[str]]) -> Floats:
         if self.whole:
             return probabilities(self.model, pages, self.device)
@@ -51,7 +66,6 @@ class TorchEngine(LayerEngine):
         return found
 
 
-def build(bundle: Bundle, *, device: str, int8: bool) -> Engine:
-    if not int8:
-        return TorchEngine(bundle, device=device)
-    return TorchEngine(bundle, device=device, ranges=bundle.description.engines["torch-int8"].ranges)
+def build(bundle: Bundle, *, device: str, int8: bool, threads: int | None) -> Engine:
+    ranges = bundle.description.engines["torch-int8"].ranges if int8 else None
+    return TorchEngine(bundle, device=device, ranges=ranges, threads=threads)

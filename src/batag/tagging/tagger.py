@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle, check_classes, read_bundle
+from batag.bundles.description import Description
 from batag.encoders.batches import Floats
 from batag.encoders.sequence import Window, page_words, windows
 from batag.engines import WITHOUT_TORCH
@@ -70,6 +71,7 @@ class Tagger:
         engine: str | Engine = "auto",
         device: str = "auto",
         stop_words: str | Path | Iterable[str | Path] = (),
+        threads: int | None = None,
     ) -> None:
         self.bundle = bundle
         self.scheme = bundle.scheme
@@ -78,20 +80,30 @@ class Tagger:
         points = [point.model_dump() for point in bundle.description.operating_points.points]
         self.dial = Dial.of_facts(points, self.scheme.classes) if points else None
         self.calibration = Calibration.of_facts(bundle.description.calibration.model_dump())
-        self.engine = chosen_engine(bundle, wanted=engine, device=device) if isinstance(engine, str) else engine
+        self.engine = (
+            chosen_engine(bundle, wanted=engine, device=device, threads=threads) if isinstance(engine, str) else engine
+        )
         self._offsets: dict[float | None, Floats] = {}
         columns = class_numbers(self.scheme)
         self._of_class = np.eye(len(self.scheme.classes) + 1)[columns]
         self._class_of = {name: number for number, name in enumerate(self.scheme.classes, 1)}
         more = (stop_words,) if isinstance(stop_words, (str, Path)) else tuple(stop_words)
+        self._options = {"engine": engine, "device": device, "stop_words": more, "threads": threads}
         self._stop_words = {each: StopWords(words_of(each, more=more)) for each in LANGUAGES}
 
     @classmethod
     def load(cls, folder: Path | str, **options: Any) -> Tagger:
-        """The tagger of a bundle's (or a finished run's) folder, with the fastest engine that it has here, or the one named."""
+        """The tagger of a bundle's (or a finished run's) folder, with the fastest engine that it has here, or the one named.
+
+        It uses one thread (or those of the settings), or as many `threads` as are asked for; torch's own number stays.
+        """
         engine = options.get("engine", "auto")
         name = choose_engine(folder, wanted=engine, device=options.get("device", "auto")) if isinstance(engine, str) else ""
         return cls(read_bundle(folder, layers=name not in WITHOUT_TORCH), **options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, here or in another process, is loaded again from the same folder."""
+        return _load_again, (self.bundle.folder.resolve(), self.bundle.description, self._options)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -256,6 +268,13 @@ class Tagger:
         except BatagError as error:
             return str(error)
         return read if read is not None else "; ".join(problem.reason for problem in problems.listed) or "not a page"
+
+
+def _load_again(folder: Path, description: Description, options: dict[str, Any]) -> Tagger:
+    tagger = Tagger.load(folder, **options)
+    if tagger.bundle.description != description:
+        raise InputError("has changed since the tagger was loaded", where=str(folder), todo="Load it again: batag.load")
+    return tagger
 
 
 def _labels(values: Floats, offsets: Floats | None) -> NDArray[np.int64]:
