@@ -2,24 +2,31 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 DEMO ?= demo
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test coverage bench clean
+.PHONY: demo test test-all lint coverage bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/batag demo --out $(DEMO)
 
-test: $(VENV)/ready-dev
+test: lint
+	$(PYTEST)
+
+# The same and what takes long: tests marked `long`, all kills, every line of the README.
+test-all: lint
+	$(PYTEST) --all
+
+lint: $(VENV)/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # The same tests, slower, and what they did not run.
 coverage: $(VENV)/ready-dev
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --cov --cov-report=term
+	$(PYTEST) --all --cov --cov-report=term
 
 bench: $(VENV)/ready-dev
 	$(BIN)/pip install -q -e '.[dev,bench]'

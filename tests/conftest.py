@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.processes import PATIENCE
 
 # New examples on every run of a developer; the same ones in CI, where a new find should not stop somebody else's change.
 settings.register_profile("batag", deadline=None, derandomize="CI" in os.environ, suppress_health_check=[HealthCheck.too_slow])
@@ -16,12 +19,42 @@ settings.load_profile("batag")
 # Files that take a minute or more begin first, so that no core is left with one of them at the end.
 LONGEST = ("test_readme", "crash/test_training", "crash/test_catalogue", "crash/test_paper", "cli/test_demo", "test_cluster")
 
+WORKSHOP = "BATAG_TESTS_WORKSHOP"
+"""Names the folder of what is made once for all workers of a test run."""
+
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., Done]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all", action="store_true", help="also what takes long: tests marked long, more kills, every line of the README"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: takes long; runs only with --all (make test-all)")
+    if not hasattr(config, "workerinput"):  # the process that the workers are started by
+        os.environ[WORKSHOP] = tempfile.mkdtemp(prefix="batag-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop(WORKSHOP), ignore_errors=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--all"):
+        long = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
     items.sort(key=lambda item: not any(name in item.path.as_posix() for name in LONGEST))
+
+
+@pytest.fixture(scope="session")
+def thorough(pytestconfig: pytest.Config) -> bool:
+    """Whether a test may take as long as it likes."""
+    return bool(pytestconfig.getoption("--all"))
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +71,7 @@ def batag() -> Run:
             cwd=cwd,
             input=data,
             capture_output=True,
-            timeout=120,
+            timeout=PATIENCE,
             env=os.environ | environment,
             check=False,
         )

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+import typer
+
+from batag.cli import app
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -29,6 +35,15 @@ def test_figures_of_the_demo_are_given_as_about_since_they_move_with_the_process
     assert all(cell.strip().startswith("about ") for row in rows for cell in row.split("|"))
 
 
+@pytest.mark.parametrize("command", [line for line in commands() if line.startswith("batag ")])
+def test_every_command_of_the_readme_is_one_that_batag_takes(command: str) -> None:
+    name, *arguments = shlex.split(command, comments=True)[1:]
+    click = typer.main.get_command(app)
+    assert isinstance(click, typer.core.TyperGroup)
+    click.commands[name].make_context(name, arguments)
+
+
+@pytest.mark.long
 def test_every_command_and_then_the_python_of_the_readme_runs(tmp_path: Path) -> None:
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     assert len(commands()) >= 8

@@ -1,11 +1,12 @@
-"""Tiny taggers: one trained once a session for all tests that need one, bundles made without training, an engine to order."""
+"""Tiny taggers: one trained once a test run for all tests that need one, bundles made without training, an engine to order."""
 
 from __future__ import annotations
 
-import atexit
+import fcntl
 import hashlib
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 import torch
+from tests.conftest import WORKSHOP
 
 from batag.bundles.bundle import read_bundle, write_bundle
 from batag.cli import main
@@ -52,16 +54,21 @@ def catalogue(pages: int, *, split: str = "train", seed: int = 0) -> list[Page]:
     return [page for language in LANGUAGES for page in sample_pages(language, pages=pages, split=split, seed=seed)]
 
 
-@cache
-def _workshop() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="batag-tiny-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
+def _made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that the first worker who asks for it makes, while the others wait."""
+    workshop = Path(os.environ[WORKSHOP])
+    with open(workshop / f"{name}.lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (workshop / f"{name}.made").exists():
+            shutil.rmtree(workshop / name, ignore_errors=True)
+            make(workshop / name)
+            (workshop / f"{name}.made").touch()
+    return workshop / name
 
 
 def tiny_run(scheme: str = "flat") -> Path:
     """A finished run on 150 sample pages, the same folder for all who ask; nobody writes into it."""
-    return _trained(scheme)
+    return _made_once(scheme, lambda folder: _train(scheme, folder))
 
 
 def tiny_tagger(scheme: str = "flat") -> Tagger:
@@ -71,12 +78,10 @@ def tiny_tagger(scheme: str = "flat") -> Tagger:
 
 def tiny_exported(scheme: str = "flat") -> Path:
     """The bundle of that run with every engine there is; nobody writes into it."""
-    return _exported(scheme)
+    return _made_once(f"{scheme}-exported", lambda folder: _export_all(scheme, folder))
 
 
-@cache
-def _exported(scheme: str) -> Path:
-    folder = _workshop() / f"{scheme}-exported"
+def _export_all(scheme: str, folder: Path) -> None:
     shutil.copytree(tiny_run(scheme) / "bundle", folder)
     bundle = read_bundle(folder)
     said = bundle.description
@@ -84,14 +89,11 @@ def _exported(scheme: str) -> Path:
     examples = make_examples(words, bundle.scheme, window=said.window, overlap=said.overlap)
     for kind, int8 in (("onnx", False), ("onnx", True), ("torch", True)):
         assert not export(bundle, kind=kind, int8=int8, examples=examples, force=int8).refused
-    return folder
 
 
-@cache
-def _trained(scheme: str) -> Path:
-    out = _workshop() / scheme
+def _train(scheme: str, folder: Path) -> None:
     settings = [*QUICK, f"pages.scheme={scheme}"]
-    return train_run(catalogue(50), dev=catalogue(10, split="dev"), out=out, recipe=None, settings=settings, device="cpu")
+    train_run(catalogue(50), dev=catalogue(10, split="dev"), out=folder, recipe=None, settings=settings, device="cpu")
 
 
 @cache

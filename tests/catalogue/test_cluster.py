@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.processes import PATIENCE, started, wait_until
 from tests.tiny import catalogue, tiny_exported
 
 from batag.catalogue.inputs import Inputs
@@ -49,12 +49,10 @@ def test_a_killed_worker_is_replaced_and_the_manifest_makes_the_job_go_on(tmp_pa
         command(tmp_path / "pages.parquet", whole, "--workers", "1"), env=ENVIRONMENT, check=True, capture_output=True
     )
     told = command(tmp_path / "pages.parquet", out, "--cluster", "ray", "--workers", "2")
-    with subprocess.Popen(told, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as process:
-        while len(contents(out)) < 3 and process.poll() is None:
-            time.sleep(0.02)
-        killed = actors()
-        os.kill(killed[0], signal.SIGKILL)
-        _, said = process.communicate(timeout=180)
+    with started(told, env=ENVIRONMENT) as process:
+        wait_until(lambda: len(contents(out)) >= 3, while_runs=process)
+        os.kill(actors()[0], signal.SIGKILL)
+        said = process.communicate(timeout=PATIENCE)[1].decode()
     assert process.returncode == 0, said
     assert f"{len(pages) * 20:,} pages tagged" in said
     assert contents(out) == contents(whole)
@@ -82,7 +80,7 @@ def test_nobody_waits_for_a_worker_that_finds_no_place(tmp_path: Path) -> None:
     )
     given = [str(tiny_exported()), str(tmp_path / "pages.jsonl"), str(tmp_path / "out")]
     done = subprocess.run(
-        [sys.executable, "-c", program, *given], env=ENVIRONMENT, capture_output=True, text=True, timeout=180, check=False
+        [sys.executable, "-c", program, *given], env=ENVIRONMENT, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-1] == "90"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.conftest import Run
 
 SMALL = ("encoder.width=16", "encoder.depth=1", "encoder.heads=2", "encoder.inner=32", "input.buckets=200", "training.epochs=2")
 SETTINGS = [part for setting in SMALL for part in ("--set", setting)]
 
 
-def test_the_demo_compares_tags_and_says_what_to_type_next_and_can_be_repeated(batag: Run, tmp_path: Path) -> None:
+def test_the_demo_compares_tags_and_says_what_to_type_next(batag: Run, tmp_path: Path) -> None:
     done = batag("demo", "--out", tmp_path / "demo", "--pages", "40", *SETTINGS)
     assert done.returncode == 0, done.stderr
     for line in ("memory of words", "Transformer", "BAT", "ten pages", "batag tag", "batag evaluate", "batag train"):
@@ -23,9 +24,14 @@ def test_the_demo_compares_tags_and_says_what_to_type_next_and_can_be_repeated(b
     tagged = [json.loads(line) for line in (tmp_path / "demo" / "tagged.jsonl").read_text(encoding="utf-8").splitlines()]
     assert len(tagged) == 10
     assert {page["language"] for page in tagged} == {"zh-Hant", "ja", "en"}
-    again = batag("demo", "--out", tmp_path / "demo", "--pages", "40", *SETTINGS, "--json")
-    assert again.returncode == 0, again.stderr
-    assert set(json.loads(again.stdout)["test"]) == {"memory of words", "Transformer", "BAT"}
+
+
+@pytest.mark.long
+def test_the_demo_can_be_repeated(batag: Run, tmp_path: Path) -> None:
+    for _ in range(2):
+        done = batag("demo", "--out", tmp_path / "demo", "--pages", "40", *SETTINGS, "--json")
+        assert done.returncode == 0, done.stderr
+        assert set(json.loads(done.stdout)["test"]) == {"memory of words", "Transformer", "BAT"}
 
 
 def test_the_demo_is_not_written_over_a_file_or_with_a_wrong_setting(batag: Run, tmp_path: Path) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -46,19 +44,20 @@ def new_run(folder: Path, files: dict[str, Any], *settings: str) -> Any:
     return Run.create(folder, read_recipe(None, settings=[*TINY, *settings]), DataFiles(**files))
 
 
-def finished(run: Any) -> Any:
-    """The run, trained to its end."""
+def finished(run: Any, *, watch: Callable[[int], None] = lambda _: None) -> Any:
+    """The run, trained to its end; `watch` hears of every step and epoch."""
+    watch(0)
     run.prepare(device="cpu")
-    for _ in run.train():
-        pass
+    for number, _ in enumerate(run.train(), 1):
+        watch(number)
     return run
 
 
-def resumed(folder: Path, *settings: str) -> Any:
+def resumed(folder: Path, *settings: str, watch: Callable[[int], None] = lambda _: None) -> Any:
     """A run that was left, trained to its end."""
     from batag.training.run import Run
 
-    return finished(Run.open(folder, settings=list(settings)))
+    return finished(Run.open(folder, settings=list(settings)), watch=watch)
 
 
 def outcome(folder: Path) -> dict[str, Any]:
@@ -123,7 +122,6 @@ class Born:
 
     killed: bool
     code: int
-    seconds: float
 
 
 class Nursery:
@@ -151,10 +149,10 @@ class Nursery:
         files: dict[str, Any],
         settings: Iterable[str] = (),
         *,
-        after: float | None = None,
+        after: int | None = None,
         moment: Moment | None = None,
     ) -> Born:
-        """Begin a run, or go on with it; killed `after` so many seconds or at a moment, if it is not done by then."""
+        """Begin a run, or go on with it; killed somewhere `after` so many steps or at a moment, if it is not done by then."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         order = {
@@ -174,9 +172,8 @@ class Nursery:
 
 
 def _give_birth(order: dict[str, Any]) -> Born:
-    """A child trains; it is killed when its time is up, or when it says over the pipe that its moment has come."""
+    """A child trains; it is killed when it says over the pipe that its time has come."""
     reading, writing = os.pipe()
-    began = time.monotonic()
     child = os.fork()
     if not child:
         os.close(reading)
@@ -190,26 +187,30 @@ def _give_birth(order: dict[str, Any]) -> Born:
             sys.stderr.flush()
             os._exit(code)
     os.close(writing)
-    ready, _, _ = select.select([reading], [], [], order["after"])
-    if not ready or os.read(reading, 1):
+    if os.read(reading, 1):
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
     os.close(reading)
     _, status = os.waitpid(child, 0)
     killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-    return Born(killed, -1 if killed else os.waitstatus_to_exitcode(status), time.monotonic() - began)
+    return Born(killed, -1 if killed else os.waitstatus_to_exitcode(status))
 
 
 def _train(order: dict[str, Any], writing: int) -> None:
     folder, files = Path(order["folder"]), {part: tuple(map(Path, paths)) for part, paths in order["files"].items()}
     if order["moment"]:
         _die_at(Moment(**order["moment"]), writing)
+
+    def watch(number: int) -> None:
+        if number == order["after"]:  # and goes on: the kill comes a moment later
+            os.write(writing, b"x")
+
     if (folder / "recipe.toml").exists():
-        resumed(folder)
+        resumed(folder, watch=watch)
         return
     # Killed before there was a run: the user takes the folder away and begins again.
     shutil.rmtree(folder, ignore_errors=True)
-    finished(new_run(folder, files, *order["settings"]))
+    finished(new_run(folder, files, *order["settings"]), watch=watch)
 
 
 def _die_at(moment: Moment, writing: int) -> None:

@@ -24,8 +24,12 @@ def finish(cells: Sequence[Cell], store: Store, *, jobs: int) -> Iterator[tuple[
 
     Workers end when the generator is closed or its process dies, however far they are: a training can be gone on with.
     """
-    missing = list({cell.key: cell for cell in cells if store.find(cell) is None}.values())
-    _ = [cell.sources for cell in missing]  # read now, so that a change while others train is seen
+    missing = {cell.key: cell for cell in cells if store.find(cell) is None}
+    for cell in cells:
+        if cell.key in missing:
+            _ = cell.sources  # read now, so that a change while others train is seen
+        else:
+            store.forget_run(cell)  # left behind by a process that died just after it had finished the cell
     # Else glibc gives large arrays back to the system after every step, and takes them anew page by page (Linux).
     for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"):
         os.environ.setdefault(name, str(2**32))
@@ -34,7 +38,7 @@ def finish(cells: Sequence[Cell], store: Store, *, jobs: int) -> Iterator[tuple[
     stop = context.Event()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent, initargs=(stop, os.getpid()))
     try:
-        waiting: dict[Future[dict[str, Any] | None], Cell] = {pool.submit(_finish_one, c, store): c for c in missing}
+        waiting: dict[Future[dict[str, Any] | None], Cell] = {pool.submit(_finish_one, c, store): c for c in missing.values()}
         while waiting:
             done, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in done:
