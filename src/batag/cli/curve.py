@@ -39,6 +39,7 @@ def curve(
     from rich import progress as bars
     from rich.table import Column, Table
 
+    from batag.cli.log import Pace
     from batag.cli.tables import percent
     from batag.cli.terminal import cell, collected_problems, console, print_json, watched
     from batag.errors import InputError
@@ -66,6 +67,7 @@ def curve(
         err.print(note, style="yellow", markup=False)
     without: list[dict[str, int]] = []
     points: list[Point] = []
+    pace, steps = Pace(), 0
     shown = bars.Progress(
         bars.TextColumn("{task.description}"), bars.BarColumn(), bars.TimeRemainingColumn(), console=err, transient=True,
         disable=not err.is_terminal,
@@ -79,9 +81,12 @@ def curve(
                 task = shown.add_task(f"{size:,} pages, seed {seed}", total=None)
                 for done in train_point(out / f"{size}-{seed}", train[:size], scored, chosen, device=device):
                     if isinstance(done, Run):
-                        shown.update(task, total=done.epochs * done.steps_an_epoch)
+                        steps = done.epochs * done.steps_an_epoch
+                        shown.update(task, total=steps)
                     elif isinstance(done, StepDone):
                         shown.update(task, completed=done.step)
+                        if not err.is_terminal and pace.due():
+                            err.print(f"{size:,} pages, seed {seed}: step {done.step:,} of {steps:,}", markup=False)
                     elif isinstance(done, Point):
                         points.append(done)
                         scores = f"macro F1 {percent(done.macro_f1)} F2 {percent(done.macro_f2)}"

@@ -54,7 +54,8 @@ def pretrain(
     else:
         raise UsageError("no pages to learn words from", todo="Name files of pages")
     with collected_problems(strict=strict, path=problems) as found:
-        run.prepare(device=device, problems=found, watch=partial(progress, doing="reading pages"))
+        reading = partial(progress, doing="reading and segmenting pages", announced=True)
+        run.prepare(device=device, problems=found, watch=reading)
     if run.cut_off:
         said = f"the {run.cut_off:,} rarest words have no vector of their own; their spelling says what they are"
         console(error=True).print(said, style="yellow", markup=False)

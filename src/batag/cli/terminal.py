@@ -101,12 +101,22 @@ def watched(reader: PageReader, *, doing: str = "reading") -> Iterator[Page]:
 
 
 def progress(
-    items: Iterable[Any], *, doing: str, total: int | None = None, share: Any = None, unit: str = "pages", every: int = 500
+    items: Iterable[Any],
+    *,
+    doing: str,
+    total: int | None = None,
+    share: Any = None,
+    unit: str = "pages",
+    every: int = 500,
+    announced: bool = False,
 ) -> Iterator[Any]:
-    """The items, with count, rate and time left on standard error when it is a terminal."""
+    """The items, with count, rate and time left on standard error: a bar at a terminal, a line every so often in a log (where
+    the beginning is `announced` if so asked)."""
     err = console(error=True)
     if not err.is_terminal:
-        yield from items
+        from batag.cli.log import logged
+
+        yield from logged(items, err, doing=doing, total=total, share=share, unit=unit, announced=announced)
         return
     from rich import progress as bars
 

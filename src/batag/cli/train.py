@@ -89,8 +89,11 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
 
     err = console(error=True)
     with collected_problems(strict=strict, path=problems) as found:
-        fitting = partial(progress, doing="fitting the reader of neighbours", total=ROUNDS, unit="rounds", every=1)
-        run.prepare(device=device, problems=found, watch=partial(progress, doing="reading pages"), fitting=fitting)
+        fitting = partial(
+            progress, doing="fitting the reader of neighbours", total=ROUNDS, unit="rounds", every=1, announced=True
+        )
+        reading = partial(progress, doing="reading and segmenting pages", announced=True)
+        run.prepare(device=device, problems=found, watch=reading, fitting=fitting)
     assert run.data is not None
     assert run.learner is not None
     for line in (*notes(run.data.facts), *rare_classes(run.data.facts)):
@@ -194,17 +197,16 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
 
 
 def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = said_of_epoch) -> None:
-    """Train with a bar on standard error; if it is stopped, say how to go on."""
-    import time
-
+    """Train with a bar on standard error, or lines in a log; if it is stopped, say how to go on."""
     from rich import progress as bars
 
+    from batag.cli.log import Pace, time_left
     from batag.cli.terminal import console
     from batag.training.loop import StepDone
 
     err = console(error=True)
     assert run.learner is not None
-    total, began, at = run.epochs * run.steps_an_epoch, time.monotonic(), run.learner.step
+    total, pace, at = run.epochs * run.steps_an_epoch, Pace(), run.learner.step
     resumed = f"; resumed at step {at:,}" if at else ""
     err.print(f"{heading}, {run.epochs} epochs of {run.steps_an_epoch:,} steps{resumed}", markup=False)
     columns = (
@@ -220,14 +222,19 @@ def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = s
     ):
         task = display.add_task("", total=total, completed=at, epoch=1, epochs=run.epochs, loss=0.0, rate=0.0, scores="")
         for done in run.train():
+            left = time_left(pace.seconds, (done.step - at) / (total - at)) if at < done.step else ""
             if isinstance(done, StepDone):
-                rate = (done.step - at) / max(time.monotonic() - began, 1e-9)
+                rate = (done.step - at) / pace.seconds
                 display.update(task, completed=done.step, epoch=done.epoch, loss=done.loss, rate=rate, scores=scores)
+                if not err.is_terminal and pace.due():
+                    at_step = f"epoch {done.epoch:3d}  step {done.step:,} of {total:,}"
+                    err.print(f"{at_step}  loss {done.loss:.4f}  {rate:.1f} steps/s  {left}", markup=False)
             else:
                 scores = said(done)
                 best = "  best so far" if run.selection.epoch == done.epoch else ""
-                seconds = time.monotonic() - began
-                err.print(f"epoch {done.epoch:3d}  loss {done.loss:.4f}  {scores}  {seconds:.0f} s{best}", markup=False)
+                more = f", {left}" if left and done.step < total else ""
+                line = f"epoch {done.epoch:3d}  loss {done.loss:.4f}  {scores}  {pace.seconds:.0f} s{more}{best}"
+                err.print(line, markup=False)
             if stopped():
                 run.save()
                 err.print(f"stopped; go on with: batag {again} --resume {run.folder}", markup=False)
