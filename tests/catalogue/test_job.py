@@ -749,3 +749,57 @@ def test_whole_numbers_of_any_size_come_out_as_they_came(tmp_path: Path) -> None
     (part,) = (tmp_path / "out").glob("part-*.jsonl")
     found = json.loads(part.read_bytes())
     assert (found["n"], found["deep"]) == (77777777777777777777, [-9223372036854775809])
+
+
+# Pages that do not tell their language
+
+UNTOLD = ["外套", "NIKE", "T-100 大", "外套"]
+TOLD = ["红色连衣裙", "男士运动鞋", "儿童雨衣", "Wooden dining table with four chairs"] * 4
+
+
+def languages(tmp_path: Path, name: str, titles: list[str]) -> Path:
+    rows = [{"id": str(number), "title": title} for number, title in enumerate(titles)]
+    path = tmp_path / f"titles.{name}"
+    if name == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif name == "csv":
+        path.write_text("id,title\n" + "".join(f"{row['id']},{row['title']}\n" for row in rows), encoding="utf-8")
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["jsonl", "csv", "parquet"])
+@pytest.mark.parametrize("pages", [1, 3, 100])
+def test_pages_that_do_not_tell_have_the_language_of_most_of_their_file_in_whatever_part_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, pages: int
+) -> None:
+    for module in ("inputs", "job"):
+        monkeypatch.setattr(f"batag.catalogue.{module}.settings", Settings(part_pages=pages))
+    read: dict[str, str] = {}
+    predict = tiny_tagger().predict_all
+
+    def watched(given: Any, **more: Any) -> Any:
+        found = predict(given, **more)
+        read.update((each.page["title"], each.language) for each in found)
+        return found
+
+    monkeypatch.setattr(tiny_tagger(), "predict_all", watched)
+    source = languages(tmp_path, name, [*UNTOLD, *TOLD])
+    totals = run(source, out=tmp_path / "out")
+    assert {title: read[title] for title in (*UNTOLD, *TOLD[-4:])} == dict.fromkeys([*UNTOLD, *TOLD[:3]], "zh-Hans") | {
+        TOLD[3]: "en"
+    }
+    assert totals.problems["untold-language"] == len(UNTOLD)
+    whole = contents(tmp_path / "out")
+    sorted((tmp_path / "out").glob("part-*"))[-1].unlink()
+    assert run(source, out=tmp_path / "out").problems["untold-language"] == len(UNTOLD)
+    assert contents(tmp_path / "out") == whole
+
+
+def test_each_file_of_a_job_has_a_usual_language_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "ja").mkdir()
+    chinese = languages(tmp_path, "jsonl", [*UNTOLD, *TOLD])
+    japanese = languages(tmp_path / "ja", "jsonl", ["外套", "こどもの雨具", "コーヒー豆 深煎り"])
+    assert run(chinese, japanese, out=tmp_path / "out").problems["untold-language"] == len(UNTOLD) + 1
+    assert run(chinese, japanese, out=tmp_path / "said", language="zh-Hant").problems == {}

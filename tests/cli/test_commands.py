@@ -171,3 +171,11 @@ def test_a_convert_without_a_page_replaces_nothing(batag, tmp_path: Path) -> Non
 def test_segment_takes_a_mistyped_file_for_a_mistake_and_not_for_text(batag) -> None:
     done = batag("segment", "pgaes.jsonl")
     assert (done.returncode, "pgaes.jsonl" in done.stderr) == (1, True)
+
+
+def test_inspect_says_how_many_pages_are_read_in_the_language_of_their_file(batag, tmp_path: Path) -> None:
+    titles = ["红色连衣裙", "男士运动鞋", "外套", "NIKE"]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps({"title": each}) + "\n" for each in titles), encoding="utf-8")
+    facts = json.loads(batag("inspect", tmp_path / "p.jsonl", "--json").stdout)["splits"]["train"]
+    assert (facts["languages"], facts["languages_by_file"]) == ({"zh-Hans": 4}, {"zh-Hans": 2})
+    assert "zh-Hans 2 (short pages" in batag("inspect", tmp_path / "p.jsonl").stdout

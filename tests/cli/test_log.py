@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from batag.cli import log
 from batag.cli.terminal import progress
 from batag.cli.train import follow
 from batag.pages.formats import write_pages
+from batag.pages.page import Page
 from batag.training.loop import StepDone
 
 BATAG = str(Path(sys.executable).with_name("batag"))
@@ -73,10 +75,14 @@ def test_time_left_is_said_in_a_unit_that_fits(seconds: float, said: str) -> Non
 
 
 def test_training_into_a_file_says_what_it_begins_with(tmp_path: Path) -> None:
-    write_pages(catalogue(12), tmp_path / "train.jsonl")
+    short = Page("short", {"title": "NIKE"}, labelled=True)
+    write_pages(
+        [*(replace(page, language=None) for page in catalogue(12) if page.language == "ja"), short], tmp_path / "train.jsonl"
+    )
     settings = [part for setting in (*QUICK, "training.epochs=1") for part in ("--set", setting)]
     command = [BATAG, "train", "train.jsonl", "--out", "run", *settings]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     lines = done.stderr.splitlines()
     assert lines[0] == "reading and segmenting pages"
     assert [line for line in lines if line.startswith("epoch   1")]
+    assert "1 pages do not tell their language and are read as ja, like most of their file" in done.stderr

@@ -20,7 +20,7 @@ def made(id: str, text: str, *tags: tuple[str, str], labelled: bool = True, **fa
         start = text.index(piece, done)
         done = start + len(piece)
         found.append(Tag("title", start, done, label, piece))
-    facts = {"language": "en", "source": f"pages.jsonl:{id}"} | facts
+    facts = {"language": "en", "where": f"pages.jsonl:{id}"} | facts
     return Page(id, {"title": text}, tags=tuple(found), labelled=labelled, **facts)
 
 
@@ -269,5 +269,5 @@ def test_two_adds_to_one_split_are_one_split() -> None:
 
 @pytest.mark.parametrize("other", ["a blue coat", "a red hat"])
 def test_a_page_without_source_is_still_listed(other: str) -> None:
-    found = report([made("1", "a red hat", source="")], [made("2", other, source="")])
+    found = report([made("1", "a red hat", where="")], [made("2", other, where="")])
     assert len(found["leaks"]["listed"]) == (other == "a red hat")

@@ -203,6 +203,7 @@ def test_the_facts_tell_tokens_tags_languages_and_classes() -> None:
         "tags_misaligned": 0,
         "tags_lost": 0,
         "languages": {"en": 1},
+        "languages_by_file": {},
         "classes": {NONE: 2, "goods": 5, "brand": 1, "feature": 1},
         "class_tags": {"goods": 4, "brand": 1, "feature": 1},
     }

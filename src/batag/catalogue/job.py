@@ -15,6 +15,7 @@ from typing import Any
 from batag.bundles.bundle import find_bundle
 from batag.catalogue.cluster import check_address, on_cluster
 from batag.catalogue.inputs import Inputs
+from batag.catalogue.majority import with_usual_language
 from batag.catalogue.manifest import LOCK, bundle_hash, has_parts, open_manifest, remove_job
 from batag.catalogue.one_file import OneFile
 from batag.catalogue.part import Part
@@ -145,7 +146,7 @@ class Job:
 
     def _parts(self, problems: Problems) -> Iterator[Part]:
         try:
-            yield from self.inputs.parts(problems)
+            yield from with_usual_language(self.inputs.parts(problems))
         except OSError as error:
             what = f"cannot be read ({error.strerror or error})"
             raise InputError(what, where=error.filename or ", ".join(self.inputs.paths), todo="Check the file") from error

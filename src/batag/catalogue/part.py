@@ -17,7 +17,7 @@ Entry = tuple[int, int, Any]
 class Part:
     """Rows `first` to `first + rows - 1` of a source. `lines` are JSON, `cells` a table's (with the columns' `names`), `pages`
     are read already; a `range` of a Parquet file is read where it is tagged. `header` has the names as they are spelt there,
-    `share` tells how much of the source is read at its end."""
+    `usual_language` that of most pages at its beginning, `share` tells how much of the source is read at its end."""
 
     number: int
     file: int = 0
@@ -32,12 +32,17 @@ class Part:
     identity: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
+    usual_language: str | None = None
     share: float = 1.0
 
     def digest(self) -> str:
         """What tells whether it still holds the same."""
         found = hashlib.blake2b(digest_size=16)
-        found.update(f"{self.kind}\0{self.first}\0{self.rows}\0{self.identity}\0{self.names}".encode(errors="replace"))
+        found.update(
+            f"{self.kind}\0{self.first}\0{self.rows}\0{self.identity}\0{self.names}\0{self.usual_language}".encode(
+                errors="replace"
+            )
+        )
         for line, _, held in self.entries:
             text = held if isinstance(held, bytes) else _text(held).encode(errors="replace")
             found.update(b"%d:%d:" % (line, len(text)))

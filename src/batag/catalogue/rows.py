@@ -64,6 +64,8 @@ def read_rows(part: Part, *, whole: bool) -> Rows:
                 page = reader.page(asked, where=where, number=number)
                 if isinstance(page, Page) and "labels" in cells:
                     page = replace(page, extra={**page.extra, "labels": cells["labels"]})
+        if part.usual_language is not None and isinstance(page, Page) and page.language is None:
+            page = replace(page, usual_language=part.usual_language)
         if problems.counts:
             if page is None:
                 page = "; ".join(f"{each.where}: {each.reason}" for each in problems.listed)

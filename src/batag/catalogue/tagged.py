@@ -70,7 +70,9 @@ def tag_part(
 
 def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, began: float) -> tuple[bytes, PartFacts]:
     rows = read_rows(part, whole=options.format != "parquet" or part.kind != "range")
-    tags, tokens, seen_before = _tags(tagger, rows, options, progress)
+    tags, tokens, seen_before, untold = _tags(tagger, rows, options, progress)
+    if untold:
+        rows.counts["untold-language"] += untold
     errors = [page if isinstance(page, str) else None for page in rows.pages]
     data, escaped = encode(
         rows,
@@ -114,9 +116,9 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> tuple[list[Sequence[Tag]], int, int]:
-    """The tags of each row, how many tokens were read, and how many pages stood in the part before: letter by letter, or as the
-    same words after cleaning."""
+def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> tuple[list[Sequence[Tag]], int, int, int]:
+    """The tags of each row, how many tokens were read, how many pages stood in the part before (letter by letter, or as the
+    same words after cleaning), and how many have the language of most pages of their file."""
     known: dict[tuple[Any, ...], int] = {}
     of_row: list[int] = []
     distinct_pages: list[Page] = []
@@ -130,11 +132,13 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
             distinct_pages.append(page)
         of_row.append(number)
     found: list[Sequence[Tag]] = []
+    by_file: list[bool] = []
     answers: Known = {}
     tokens = kept = again = 0
     for start in range(0, len(distinct_pages), POOL):
         predictions = tagger.predict_all(distinct_pages[start : start + POOL], known=answers)
         found += [chosen(tags, options) for tags in tagger.tags_of_all(predictions, options.richness)]
+        by_file += [prediction.by_file for prediction in predictions]
         lengths = [sum(len(field.tokens) for field in prediction.fields) for prediction in predictions]
         tokens += sum(lengths)
         again += sum(prediction.again for prediction in predictions)
@@ -145,7 +149,8 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
         progress(len(predictions))
     good = sum(number >= 0 for number in of_row)
     progress(len(of_row) - len(distinct_pages))
-    return [found[number] if number >= 0 else () for number in of_row], tokens, good - len(distinct_pages) + again
+    untold = sum(by_file[number] for number in of_row if number >= 0)
+    return [found[number] if number >= 0 else () for number in of_row], tokens, good - len(distinct_pages) + again, untold
 
 
 def chosen(tags: Sequence[Tag], options: Options) -> Sequence[Tag]:

@@ -36,10 +36,11 @@ def convert(
 
     from batag.cli.saving import save
     from batag.cli.terminal import collected_problems, console, escaped_cells, print_json, watched
-    from batag.pages.formats import format_to_write, read_pages
+    from batag.pages.formats import NEEDS_TOKENS, format_to_write, read_pages
     from batag.pages.page import PERSON, Page
     from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
+    from batag.segmentation.majority import read_with_language
     from batag.segmentation.segmentation import Segmentation
 
     check_targets([target, problems], [source, dictionary])
@@ -59,7 +60,8 @@ def convert(
             yield page if unread else page.seen()
 
     with collected_problems(strict=strict, path=problems) as found:
-        reader = read_pages(source, **options.of_input(format, columns, language, encoding), problems=found)
+        read = read_with_language if written in NEEDS_TOKENS else read_pages
+        reader = read(source, **options.of_input(format, columns, language, encoding), problems=found)
         pages = watched(reader, doing="converting")
         pages = seen(pages) if reviewed else pages
         count = save(pages, target, source=source, format=written, segmentation=cutter, **extra)

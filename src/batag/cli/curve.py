@@ -45,8 +45,8 @@ def curve(
     from batag.errors import InputError
     from batag.experiments.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
     from batag.labels.weak import is_weak
-    from batag.pages.formats import read_pages
     from batag.pages.targets import check_targets
+    from batag.segmentation.majority import read_with_language
     from batag.training.loop import StepDone
     from batag.training.recipe import read_recipe
     from batag.training.run import Run
@@ -59,8 +59,8 @@ def curve(
     changes = list(set_ or [])
     read_recipe(recipe, settings=changes)
     with collected_problems(strict=strict, path=problems) as found:
-        given = [page for path in pages for page in watched(read_pages(path, **said, problems=found), doing="reading")]
-        held = None if dev is None else [page for path in dev for page in read_pages(path, **said, problems=found)]
+        given = [page for path in pages for page in watched(read_with_language(path, **said, problems=found), doing="reading")]
+        held = None if dev is None else [page for path in dev for page in read_with_language(path, **said, problems=found)]
     err = console(error=True)
     if weak := sum(page.labelled and is_weak(page) for page in [*given, *(held or [])]):
         note = f"{weak:,} pages have weak labels and are left out: a curve is of what people labelled"

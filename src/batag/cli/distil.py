@@ -43,8 +43,8 @@ def distil(
     from batag.bundles.bundle import read_bundle
     from batag.cli.tables import show_points, show_scores
     from batag.cli.terminal import collected_problems, console, print_json, progress, watched
-    from batag.pages.formats import read_pages
     from batag.pages.targets import check_targets
+    from batag.segmentation.majority import read_with_language
     from batag.training.distillation import Distillation, student_recipe
     from batag.training.run import check_new
 
@@ -56,7 +56,7 @@ def distil(
     with collected_problems(strict=strict, path=problems) as found:
 
         def pages_of(files: Iterable[Path]) -> Iterator[Page]:
-            return chain.from_iterable(watched(read_pages(path, **said, problems=found)) for path in files)
+            return chain.from_iterable(watched(read_with_language(path, **said, problems=found)) for path in files)
 
         run.read(pages_of(pages), dev=pages_of(dev) if dev else None, where=", ".join(map(str, pages)))
     for _ in progress(_steps(run), doing="teaching", total=run.epochs * run.steps_an_epoch, unit="steps", every=10):

@@ -48,9 +48,9 @@ def evaluate(
     from batag.evaluation.chart import draw_scores
     from batag.labels.picture import check_picture
     from batag.pages.file import open_output
-    from batag.pages.formats import read_pages
     from batag.pages.record import dump
     from batag.pages.targets import check_targets
+    from batag.segmentation.majority import read_with_language
     from batag.tagging.assessment import assess
 
     check_targets([wrong, chart, dial, problems], [*pages, bundle])
@@ -66,7 +66,7 @@ def evaluate(
     said_of_input = options.of_input(format, columns, language, encoding)
     with ExitStack() as files, collected_problems(strict=strict, path=problems) as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None
-        readers = (watched(read_pages(path, **said_of_input, problems=found), doing="scoring") for path in pages)
+        readers = (watched(read_with_language(path, **said_of_input, problems=found), doing="scoring") for path in pages)
         listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
         assessment = assess(tagger, chain.from_iterable(readers), richness=richness, wrong=listed)
         if not assessment.pages:
@@ -75,7 +75,9 @@ def evaluate(
             )
     report = assessment.report()
     if dial is not None:
-        report["dial"] = draw_sweep(tagger, chain.from_iterable(read_pages(path, **said_of_input) for path in pages), dial)
+        report["dial"] = draw_sweep(
+            tagger, chain.from_iterable(read_with_language(path, **said_of_input) for path in pages), dial
+        )
     if chart is not None:
         draw_scores(report, chart, title=f"{tagger.bundle.description.name} on {', '.join(path.name for path in pages)}")
     if as_json:

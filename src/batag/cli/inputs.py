@@ -9,10 +9,11 @@ from typing import Any
 
 from batag.cli.terminal import watched
 from batag.errors import InputError, UsageError
-from batag.pages.formats import format_of_name, read_pages
+from batag.pages.formats import format_of_name
 from batag.pages.language import LANGUAGES, known_language
 from batag.pages.page import Page
 from batag.pages.problems import Problems
+from batag.segmentation.majority import read_with_language
 from batag.settings import settings
 
 _SUFFIXES = frozenset({".json", ".txt", ".gz", ".zst"})
@@ -31,7 +32,7 @@ def text_or_pages(
     for number, text in enumerate(given, 1):
         short = len(text) < 4096 and "\0" not in text
         if text == "-" or (short and Path(text).is_file()):
-            yield from watched(read_pages(text, language=language, **reading, problems=problems), doing=doing)
+            yield from watched(read_with_language(text, language=language, **reading, problems=problems), doing=doing)
         elif short and Path(text).is_dir():
             raise InputError("is a folder", where=text, todo="Name the files in it")
         elif short and names_a_file(text):

@@ -36,10 +36,10 @@ def inspect(
     from batag.errors import InputError
     from batag.labels.inspection import Inspection
     from batag.pages.cleaning import parse_rules
-    from batag.pages.formats import read_pages
     from batag.pages.splitting import SPLITS
     from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
+    from batag.segmentation.majority import read_with_language
     from batag.segmentation.segmentation import Segmentation
 
     check_targets([chart, problems], [*files, *(dev or []), *(test or []), dictionary])
@@ -53,7 +53,7 @@ def inspect(
     formats: dict[str, str] = {}
     with collected_problems(strict=strict, path=problems) as found:
         for split, path in sorted(said, key=lambda item: SPLITS.index(item[0])):
-            reader = read_pages(path, **said_of_input, problems=found)
+            reader = read_with_language(path, **said_of_input, problems=found)
             formats[str(path)] = reader.format
             inspection.add(watched(reader), split=split)
     report = {"files": formats} | inspection.report() | {"problems": dict(found.counts)}
@@ -97,6 +97,8 @@ def show(report: dict[str, Any], out: Console) -> None:
             "none : classes": facts["ratio"],
             "same page again": f"{facts['duplicate_pages']:,}",
         }
+        if facts["languages_by_file"]:
+            lines["not told"] = f"{_counts(facts['languages_by_file'])} (short pages, read like most of their file)"
         if "unknown_words" in facts:
             lines["new words"] = f"{facts['unknown_words']['share']:.1%} of the tokens are words that train does not have"
         if facts["rare_classes"]:

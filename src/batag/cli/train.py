@@ -123,6 +123,9 @@ def notes(facts: dict[str, Any]) -> list[str]:
     for name, part in (("train", train), ("dev", dev)):
         if part["not_labelled"]:
             lines.append(f"{name}: {part['not_labelled']:,} pages are not labelled and are left out")
+        for language, pages in part["languages_by_file"].items():
+            what = f"{pages:,} pages do not tell their language and are read as {language}, like most of their file"
+            lines.append(f"{name}: {what} (--language says it for all)")
         if part["tags_misaligned"]:
             lines.append(
                 f"{name}: {part['tags_misaligned']:,} of {part['tags']:,} tags do not fit the tokens "

@@ -34,9 +34,10 @@ def weak(
     from batag.cli.saving import save
     from batag.cli.terminal import collected_problems, print_json, watched
     from batag.labels.weak import Marking
-    from batag.pages.formats import format_to_write, read_pages
+    from batag.pages.formats import format_to_write
     from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
+    from batag.segmentation.majority import read_with_language
     from batag.segmentation.segmentation import Segmentation
 
     check_targets([out, problems], [source, dictionary, *(each.rpartition("=")[0] for each in terms)])
@@ -44,7 +45,7 @@ def weak(
     cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
     marking = Marking(_lists(terms), cutter)
     with collected_problems(strict=strict, path=problems) as found:
-        reader = read_pages(source, **options.of_input(format, columns, language, encoding), problems=found)
+        reader = read_with_language(source, **options.of_input(format, columns, language, encoding), problems=found)
         save(marking(watched(reader, doing="marking")), out, source=source, format=written, segmentation=cutter)
     facts = marking.report() | {"out": out, "problems": dict(found.counts)}
     if as_json and out != "-":

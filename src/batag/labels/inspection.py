@@ -14,7 +14,7 @@ from batag.pages.duplicates import Groups, fingerprint, text_hash
 from batag.pages.page import Page
 from batag.pages.splitting import SPLITS
 from batag.pages.stopwords import fold
-from batag.segmentation.segmentation import Segmentation, TokenizedField, language_of
+from batag.segmentation.segmentation import Segmentation, TokenizedField, settled_language
 from batag.settings import settings
 
 LISTED = 200
@@ -40,6 +40,7 @@ class SplitFacts:
     untagged: int = 0
     fields: dict[str, FieldFacts] = field(default_factory=lambda: defaultdict(FieldFacts))
     languages: Counter[str] = field(default_factory=Counter)
+    languages_by_file: Counter[str] = field(default_factory=Counter)
     shops: Counter[str] = field(default_factory=Counter)
     class_tokens: Counter[str] = field(default_factory=Counter)
     class_tags: Counter[str] = field(default_factory=Counter)
@@ -85,7 +86,9 @@ class Inspection:
         facts.pages += 1
         facts.labelled += page.labelled
         facts.untagged += page.labelled and not page.tags
-        facts.languages[language_of(page)] += 1
+        language, by_file = settled_language(page)
+        facts.languages[language] += 1
+        facts.languages_by_file[language] += by_file
         if page.shop:
             facts.shops[page.shop] += 1
         for each in fields:
@@ -193,6 +196,7 @@ class Inspection:
             "labelled_pages": facts.labelled,
             "labelled_pages_without_tags": facts.untagged,
             "languages": dict(facts.languages.most_common()),
+            "languages_by_file": dict((+facts.languages_by_file).most_common()),
             "shops": dict(facts.shops.most_common()),
             "fields": {
                 each: {

@@ -29,7 +29,8 @@ class Tag:
 class Page:
     """A product page. `labelled` tells a page that was left without tags from one that nobody labelled; `reviewed` says whether
     a person has seen all of it (None: not labelled). Where that is not said, it follows from the tags: all must be people's.
-    A page with a machine's tag never is reviewed: what a person has seen and kept is the person's."""
+    A page with a machine's tag never is reviewed: what a person has seen and kept is the person's. `usual_language` is that of
+    most pages of its file, for a text that does not tell its own."""
 
     id: str
     fields: Mapping[str, str]
@@ -41,6 +42,7 @@ class Page:
     extra: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default="", compare=False)
     reviewed: bool | None = None
+    usual_language: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if (self.tags or self.reviewed) and not self.labelled:

@@ -34,6 +34,7 @@ KINDS = {
     "ids-not-remembered": (NOTED, "too many ids to find all duplicates"),
     "unknown-language": (NOTED, "a language that is not ours; it is detected from the text"),
     "unknown-source": (NOTED, "a tag says that somebody set it who is not one of ours; it counts as a model's"),
+    "untold-language": (NOTED, "a short text that may be in several languages; it is read in that of most pages of its file"),
     "bad-encoding": (REPAIRED, "bytes that are not in the file's encoding became U+FFFD"),
     "control-characters": (REPAIRED, "raw NUL or control characters inside a JSON string; kept, cleaning removes them"),
     "offset-units": (REPAIRED, "offsets were UTF-16 units; they were turned into code points"),

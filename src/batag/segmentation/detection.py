@@ -4,21 +4,52 @@ from __future__ import annotations
 
 import re
 
-from batag.segmentation.variants import japanese_only, simplified_only, traditional_only
+from batag.pages.language import LANGUAGES
+from batag.segmentation.variants import japanese_only, not_japanese, simplified_also_japanese, simplified_only, traditional_only
 
 _KANA = re.compile("[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]")
+_WORD = re.compile(r"\b[^\W\d_]{3,}\b")
+_ENGLISH_WORDS = 3
 
 
-def detect_language(text: str, *, default: str = "en") -> str:
-    """The language of a text; one without letters has the default. Chinese of either script counts as Traditional."""
+def detect_language(text: str, *, default: str | None = None) -> str:
+    """The language of a text. One that may be in several (a model number, a few characters that Chinese and Japanese share) has
+    the default if that is one of them, else the likeliest; Chinese of either script counts as Traditional."""
+    first, *others = possible_languages(text)
+    return default if default in others else first
+
+
+def possible_languages(text: str) -> tuple[str, ...]:
+    """All languages that a text may be in, the likeliest first; a text that tells has only one."""
     kinds = text.translate(_KINDS)
-    hiragana, katakana, traditional, simplified, japanese, other, latin = map(kinds.count, "hktsjcl")
+    hiragana, katakana, latin = map(kinds.count, "hkl")
+    kana = hiragana + katakana
+    traditional, shared_traditional, simplified, shared_simplified, japanese, other = map(kinds.count, "tTsSjc")
+    characters = kana + traditional + shared_traditional + simplified + shared_simplified + japanese + other
+    if not characters:
+        # A few names or a model number stand on pages of all languages.
+        told = latin and len(_WORD.findall(text)) >= _ENGLISH_WORDS
+        return ("en",) if told else ("en", *(each for each in LANGUAGES if each != "en"))
+    # How much speaks against each. Kana on a Chinese page are rare; a Japanese form alone is no sign, it may be a variant.
+    foreign = kana + (japanese if kana else 0)
+    against = {
+        "zh-Hant": simplified + shared_simplified / 2 + foreign,
+        "zh-Hans": traditional + shared_traditional + foreign,
+        "ja": traditional + simplified,
+    }
+    least = min(against.values())
+    guess = _likeliest(
+        hiragana, katakana, traditional + shared_traditional, simplified + shared_simplified, japanese, other, latin
+    )
+    return (guess, *(each for each in against if against[each] == least and each != guess))
+
+
+def _likeliest(hiragana: int, katakana: int, traditional: int, simplified: int, japanese: int, other: int, latin: int) -> str:
+    """The language of a text with Han characters or kana, by how many there are of each kind."""
     kana = hiragana + katakana
     characters = kana + traditional + simplified + japanese + other
-    if not characters:
-        return "en" if latin else default
     # Product pages in Chinese and Japanese are full of Latin names; the other way round is rare.
     if 6 * characters < latin:
         return "en"
@@ -31,19 +62,26 @@ def detect_language(text: str, *, default: str = "en") -> str:
 
 
 class _Kinds(dict[int, str]):
-    """What a character speaks for, by its code: Hiragana, Katakana, Han (Traditional, Simplified or Japanese alone, or of
-    several: c) or Latin; looked at once."""
+    """What a character speaks for, by its code: Hiragana, Katakana, Latin, or Han: Traditional or Simplified alone (t, s), also
+    Japanese (T, S), Japanese alone (j) or of all (c); looked at once."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
         if _HAN.match(letter):
-            own = {"t": traditional_only(), "s": simplified_only(), "j": japanese_only()}
-            self[code] = next((kind for kind, forms in own.items() if letter in forms), "c")
+            self[code] = _kind_of_han(letter)
         elif _KANA.match(letter):
             self[code] = "h" if letter < "\u30a0" else "k"
         else:
             self[code] = "l" if _LATIN.match(letter) else "."
         return self[code]
+
+
+def _kind_of_han(letter: str) -> str:
+    if letter in traditional_only():
+        return "t" if letter in not_japanese() else "T"
+    if letter in simplified_only():
+        return "S" if letter in simplified_also_japanese() else "s"
+    return "j" if letter in japanese_only() else "c"
 
 
 _KINDS = _Kinds()

@@ -13,7 +13,7 @@ from batag.pages.cleaning import DEFAULT_RULES, Cleaner
 from batag.pages.offsets import Cleaned, apply_edits
 from batag.pages.page import Offsets, Page
 from batag.segmentation import build_segmenter
-from batag.segmentation.detection import detect_language
+from batag.segmentation.detection import possible_languages
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmenter import Segmenter
 
@@ -26,11 +26,12 @@ _OF_LANGUAGE = {"zh-Hant": "chinese", "zh-Hans": "chinese", "ja": "japanese", "e
 
 @dataclass(slots=True)
 class TokenizedPage:
-    """A page's fields in tokens, in order, and its language."""
+    """A page's fields in tokens, in order, and its language; `by_file` says that this is most pages' and not its own guess."""
 
     page: Page
     fields: list[TokenizedField]
     language: str
+    by_file: bool
 
 
 @dataclass(slots=True)
@@ -86,7 +87,7 @@ class Segmentation:
         for page in pages:
             given = page.tokens if self.name in ("auto", "given") else None
             fields = []
-            language = language_of(page)
+            language, by_file = settled_language(page)
             queue: list[TokenizedField] | None = None
             for name, text in page.fields.items():
                 if given is not None and name in given:
@@ -98,7 +99,7 @@ class Segmentation:
                 field = TokenizedField(name, self.cleaner(text), [])
                 fields.append(field)
                 queue.append(field)
-            results.append(TokenizedPage(page, fields, language))
+            results.append(TokenizedPage(page, fields, language, by_file))
         for name, queue in waiting.items():
             texts = [field.cleaned.text for field in queue]
             for field, tokens in zip(queue, self._segmenter(name).segment_many(texts), strict=True):
@@ -148,13 +149,25 @@ def bring_tokens(page: Page, segmentation: Segmentation) -> Page:
 
 
 def language_of(page: Page) -> str:
-    """The page's language, detected if it does not say one that we know."""
+    """The page's language: as it says, as its text tells, or, if that may be several, as most pages of its file."""
+    return settled_language(page)[0]
+
+
+def settled_language(page: Page) -> tuple[str, bool]:
+    """The page's language, and whether it is that of most pages of its file where the text alone would be read as another."""
+    first, *others = languages_of(page)
+    usual = page.usual_language
+    return (usual, True) if usual is not None and usual in others else (first, False)
+
+
+def languages_of(page: Page) -> tuple[str, ...]:
+    """The languages that a page may be in, the likeliest first; only one if it says or tells it."""
     if page.language in _OF_LANGUAGE:
-        return page.language
+        return (page.language,)
     text = "\n".join(page.fields.values())
     if _MAY_HOLD_TAGS.search(text):
         text = "\n".join(_without_tags(each).text for each in page.fields.values())
-    return detect_language(text)
+    return possible_languages(text)
 
 
 def parted(between: str) -> bool:

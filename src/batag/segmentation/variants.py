@@ -39,3 +39,15 @@ def simplified_only() -> frozenset[str]:
 def japanese_only() -> frozenset[str]:
     """Characters of the Japanese reform that neither Chinese script uses."""
     return frozenset(_changed("jp2t")) - traditional_only() - simplified_only()
+
+
+@cache
+def not_japanese() -> frozenset[str]:
+    """Traditional characters that Japanese writes in another form."""
+    return frozenset(_changed("t2jp"))
+
+
+@cache
+def simplified_also_japanese() -> frozenset[str]:
+    """Simplified characters that are Japanese forms too (国, 学)."""
+    return simplified_only() & frozenset(_changed("t2jp").values())

@@ -52,13 +52,14 @@ class Tags(list[Tag]):
 @dataclass(slots=True)
 class Prediction:
     """A page in tokens with the probabilities of each token's labels [L,C], one array a field; `again` says that its words were
-    asked for before."""
+    asked for before, `by_file` that its language is that of most pages of its file."""
 
     page: Page
     fields: list[TokenizedField]
     probabilities: list[Floats]
     language: str
     again: bool = False
+    by_file: bool = False
 
 
 class Tagger:
@@ -242,7 +243,7 @@ class Tagger:
                 if starts == [0]
                 else [whole[start : start + len(field.tokens)] for field, start in zip(each.fields, starts, strict=True)]
             )
-            predictions.append(Prediction(each.page, each.fields, parts, each.language, again))
+            predictions.append(Prediction(each.page, each.fields, parts, each.language, again, each.by_file))
         return predictions
 
     def _together(self, seen: Sequence[tuple[Window, tuple[str, ...]]], answers: Known) -> Floats:

@@ -21,11 +21,11 @@ from batag.labels.scheme import Scheme
 from batag.labels.weak import is_weak, without_weak
 from batag.pages.cleaning import parse_rules
 from batag.pages.duplicates import twins_of
-from batag.pages.formats import read_pages
 from batag.pages.page import Page
 from batag.pages.problems import Problems
 from batag.pages.splitting import assign_splits
 from batag.segmentation.dictionary import Dictionary
+from batag.segmentation.majority import read_with_language
 from batag.segmentation.segmentation import Segmentation
 from batag.training.examples import Example, LabelledWords, choose_scheme, label_counts, label_words, make_examples
 from batag.training.recipe import Recipe
@@ -109,12 +109,12 @@ class DataFiles:
     def pages(self, part: str, problems: Problems) -> Iterator[Page]:
         """The pages of train or dev, one file after the other."""
         for path in getattr(self, part):
-            yield from read_pages(path, **(self.reading or {}), problems=problems)
+            yield from read_with_language(path, **(self.reading or {}), problems=problems)
 
     def old_pages(self, part: str, problems: Problems) -> Iterator[Page]:
         """The pages to mix in (`replay`), or to measure by (`old_dev`)."""
         for old in getattr(self, part):
-            yield from read_pages(old.path, **old.reading, problems=problems)
+            yield from read_with_language(old.path, **old.reading, problems=problems)
 
 
 def _old_pages(facts: Mapping[str, Any], part: str, *, todo: str) -> Iterator[OldPages]:

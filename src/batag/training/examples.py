@@ -15,7 +15,7 @@ from batag.labels.scheme import NONE, Scheme, TokenSpan, build_scheme
 from batag.labels.weak import is_weak
 from batag.objectives.objective import IGNORED
 from batag.pages.page import Page
-from batag.segmentation.segmentation import Segmentation, language_of
+from batag.segmentation.segmentation import Segmentation, settled_language
 
 
 @dataclass(slots=True)
@@ -45,6 +45,7 @@ class LabelledWords:
     class_tokens: Counter[str] = field(default_factory=Counter)
     class_tags: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
+    languages_by_file: Counter[str] = field(default_factory=Counter)
     not_labelled: int = 0
     tags: int = 0
     misaligned: int = 0
@@ -61,6 +62,7 @@ class LabelledWords:
             "tags_misaligned": self.misaligned,
             "tags_lost": self.lost,
             "languages": dict(self.languages.most_common()),
+            "languages_by_file": dict((+self.languages_by_file).most_common()),
             "classes": class_counts(self.class_tokens),
             "class_tags": dict(self.class_tags),
         }
@@ -88,7 +90,9 @@ def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWo
             found.class_tokens += tagged
             found.class_tokens[NONE] += len(each.tokens) - tagged.total()
         found.tags += len(page.tags)
-        found.languages[language_of(page)] += 1
+        language, by_file = settled_language(page)
+        found.languages[language] += 1
+        found.languages_by_file[language] += by_file
         # Each distinct word is held once, however many pages have it.
         own = [known.setdefault(word, word) for word in words]
         found.pages.append(LabelledPage(page.id, own, of_fields, is_weak(page)))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -50,12 +51,26 @@ WITHOUT_SOURCES = frozenset({"conll", "words"})
 
 
 class PageReader(Iterator[Page]):
-    """The pages of one input, and how far it is read."""
+    """The pages of one input, and how far it is read; `usual_language` is given to pages that do not say theirs."""
 
     def __init__(self, source: Source, pages: Iterator[Page], *, format: str) -> None:
         self.source, self.format, self._pages = source, format, pages
+        self.usual_language: str | None = None
+        self._waiting: deque[Page] = deque()
 
     def __next__(self) -> Page:
+        page = self._waiting.popleft() if self._waiting else self._read()
+        if self.usual_language is None or page.language is not None:
+            return page
+        return replace(page, usual_language=self.usual_language)
+
+    def ahead(self) -> Iterator[Page]:
+        """The first pages, as many as are asked for; they come again."""
+        while (page := next(self._pages, None)) is not None:
+            self._waiting.append(page)
+            yield page
+
+    def _read(self) -> Page:
         try:
             return next(self._pages)
         except BaseException:  # the last page, an error: either way the file is done with
