@@ -39,7 +39,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Definition:
-    """Rows times columns (but `empty` places); `base` is the row or column that the others are compared with.
+    """Rows times columns (but `empty` places); `base` is the row or column that the others are compared with, `also` another.
 
     `amounts` asks for predicted amounts, with the paper's own for a row, if it has any.
     """
@@ -50,6 +50,7 @@ class Definition:
     rows: tuple[Choice, ...]
     columns: tuple[Choice, ...]
     base: str
+    also: str | None = None
     epochs: int = 50
     settings: tuple[str, ...] = ()
     special: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
@@ -60,8 +61,15 @@ class Definition:
     without_none: bool = False
 
     @property
+    def bases(self) -> tuple[str, ...]:
+        return (self.base,) if self.also is None else (self.base, self.also)
+
+    @property
     def compares_columns(self) -> bool:
-        return self.base in [column.name for column in self.columns]
+        return self.is_column(self.base)
+
+    def is_column(self, name: str) -> bool:
+        return name in [column.name for column in self.columns]
 
     def recipe(self, row: Choice, column: Choice, *, seed: int, epochs: int, more: Sequence[str] = ()) -> Recipe:
         """The recipe of a cell; `more` are the user's settings, which have the last word on all but what the table compares."""

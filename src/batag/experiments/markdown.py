@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from batag.experiments.comparison import Difference
 from batag.experiments.corpus import PARTS
 from batag.experiments.definition import Definition
 from batag.experiments.result import METRICS, MOMENTS, Result, spread
@@ -16,26 +18,35 @@ def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
     definition = result.definition
     parts = [f"# {definition.title} (the paper's {definition.paper})", _conditions(result, command, paper_command)]
     for moment, when in MOMENTS.items():
-        for metric in result.metrics:
+        for metric in result.all_metrics:
             parts += [f"## {_head(metric)} on test, {when}", _scores(result, metric, moment)]
-    base = definition.base
-    parts.append(f"## {base} minus the others")
     parts.append(
-        "Points, with the middle 95 % of a paired bootstrap over test pages (2,000 resamplings, seeds together); "
-        "in brackets the paper's own difference. The interval is about the choice of test pages alone: a difference that is "
-        "within the spread of seeds proves nothing."
+        "Differences are in points, over the seeds that both have, with the middle 95 % of a paired bootstrap over test pages "
+        "(2,000 resamplings, seeds together); in brackets the paper's own. The interval is about the choice of test pages "
+        "alone: a difference that is within the spread of seeds proves nothing."
     )
-    for moment, when in MOMENTS.items():
-        for metric in result.metrics:
-            table = _differences(result, metric, moment)
-            if table:
-                parts += [f"### {_head(metric)}, {when}", table]
+    for base in definition.bases:
+        tables = [
+            (f"### {_head(metric)}, {when}", table)
+            for moment, when in MOMENTS.items()
+            for metric in result.all_metrics
+            if (table := _differences(result, base, metric, moment))
+        ]
+        if tables:
+            parts += [f"## {base} minus the others", _tally(result, base), *(part for pair in tables for part in pair)]
     if definition.compares_columns and (table := _sooner(result)):
-        parts.append(f"## When {base} reached the others' best macro F2 on dev")
+        parts.append(f"## When {definition.base} reached the others' best macro F2 on dev")
         parts.append("Epochs, and seconds that the processor was busy.")
         parts.append(table)
+    if definition.special and result.finished:
+        parts.append("## Warm-up and loss")
+        parts.append("Steps of warm-up of all steps, and the training loss of the last epoch, seed by seed.")
+        parts.append(_warmups(result))
+    if definition.curves and result.finished:
+        parts += ["## Macro F2 on dev by epoch (mean of seeds)", _by_epoch(result)]
     if definition.amounts is not None:
-        parts += ["## Tokens predicted on test, after the last epoch", _amounts(result)]
+        for moment, when in MOMENTS.items():
+            parts += [f"## Tokens predicted on test, {when}", _amounts(result, moment)]
     if result.failed:
         lines = [
             f"- {row}, {column}, seed {each['recipe']['training']['seed']}: {each['failed']}"
@@ -109,14 +120,14 @@ def _best(result: Result, metric: str, moment: str) -> set[tuple[str, str]]:
     return {place for line in lines.values() if len(line) > 1 for place, mean in line.items() if mean == max(line.values())}
 
 
-def _differences(result: Result, metric: str, moment: str) -> str:
+def _differences(result: Result, base: str, metric: str, moment: str) -> str:
     definition: Definition = result.definition
     cells: dict[tuple[str, str], str] = {}
-    for other, base in result.pairs():
-        difference = result.difference(base, other, metric=metric, moment=moment)
+    for other, one in result.pairs(base):
+        difference = result.difference(one, other, metric=metric, moment=moment)
         if difference is None:
             continue
-        ours, theirs = result.published(base, metric), result.published(other, metric)
+        ours, theirs = result.published(one, metric), result.published(other, metric)
         paper = f" (paper {ours - theirs:+.1f})" if ours is not None and theirs is not None else ""
         cells[other] = f"{difference}{paper}"
     if not cells:
@@ -126,8 +137,29 @@ def _differences(result: Result, metric: str, moment: str) -> str:
     return _table(["", *columns], [[row, *(cells.get((row, column), "-") for column in columns)] for row in rows])
 
 
+def _tally(result: Result, base: str) -> str:
+    """How often the base is ahead in each column, and how often an interval is clear of 0."""
+    columns = [column.name for column in result.definition.columns]
+    lines = []
+    for moment, when in MOMENTS.items():
+        for metric in result.all_metrics:
+            found: dict[str, list[Difference]] = {}
+            for other, one in result.pairs(base):
+                if difference := result.difference(one, other, metric=metric, moment=moment):
+                    found.setdefault(other[1], []).append(difference)
+            cells = {name: _standing(all_) for name, all_ in found.items()}
+            lines.append([f"{METRICS[metric]}, {when}", *(cells.get(name, "-") for name in columns if name != base)])
+    return _table([f"{base} is", *(name for name in columns if name != base)], lines)
+
+
+def _standing(found: Sequence[Difference]) -> str:
+    ahead, behind = (sum(sign * each.points > 0 for each in found) for sign in (1, -1))
+    clear, clear_behind = sum(each.low > 0 for each in found), sum(each.high < 0 for each in found)
+    return f"ahead {ahead} of {len(found)} ({clear} clear), behind {behind} ({clear_behind} clear)"
+
+
 def _sooner(result: Result) -> str:
-    found = {other: result.sooner(base, other) for other, base in result.pairs()}
+    found = {other: result.sooner(one, other) for other, one in result.pairs(result.definition.base)}
     columns = [column.name for column in result.definition.columns if column.name != result.definition.base]
     rows = [row.name for row in result.definition.rows]
     if not any(found.values()):
@@ -135,7 +167,30 @@ def _sooner(result: Result) -> str:
     return _table(["", *columns], [[row, *(found.get((row, column)) or "-" for column in columns)] for row in rows])
 
 
-def _amounts(result: Result) -> str:
+def _warmups(result: Result) -> str:
+    """A run that ends soon after its warm-up has hardly been trained at its full rate."""
+    said = {
+        place: "; ".join(
+            f"{each['recipe']['schedule']['warmup']:,} of {each['epochs'][-1]['step']:,}, loss {each['epochs'][-1]['loss']:.1f}"
+            for each in found
+        )
+        for place, found in result.finished.items()
+    }
+    rows, columns = result.definition.rows, result.definition.columns
+    lines = [[row.name, *(said.get((row.name, column.name), "-") for column in columns)] for row in rows]
+    return _table(["", *(column.name for column in columns)], lines)
+
+
+def _by_epoch(result: Result) -> str:
+    places = list(result.finished)
+    curves = [[[line["macro_f2"] for line in each["epochs"]] for each in result.finished[place]] for place in places]
+    epochs = max(len(curve) for curve in curves[0])
+    means = [[100 * statistics.mean(values) for values in zip(*curve, strict=True)] for curve in curves]
+    lines = [[str(number + 1), *(f"{mean[number]:.1f}" for mean in means)] for number in range(epochs)]
+    return _table(["epoch", *(", ".join(place) for place in places)], lines)
+
+
+def _amounts(result: Result, moment: str) -> str:
     """Ours beside the truth, and the paper's own, which is of another test set."""
     said = result.definition.amounts or {}
     theirs = list(next(iter(said.values()), {}))
@@ -144,9 +199,9 @@ def _amounts(result: Result) -> str:
     for (row, column), found in result.finished.items():
         classes = [name for name in found[0]["classes"] if name != NONE]
         if not lines:
-            true = found[0]["test"]["end"]["true"]
+            true = found[0]["test"][moment]["true"]
             lines.append(["truth", "", *(f"{true[name]:,}" for name in classes), *("" for _ in theirs)])
-        amounts = [sum(each["test"]["end"]["predicted"][name] for each in found) / len(found) for name in classes]
+        amounts = [sum(each["test"][moment]["predicted"][name] for each in found) / len(found) for name in classes]
         paper = [f"{said.get(row, {}).get(name, 0):,}" for name in theirs]
         lines.append([row, column, *(f"{amount:,.0f}" for amount in amounts), *paper])
     return _table(["", "", *classes, *(f"paper, {name}" for name in theirs)], lines)

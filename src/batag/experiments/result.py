@@ -33,6 +33,7 @@ class Result:
     failed: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     done: int = 0
     wanted: int = 0
+    _compared: dict[tuple[tuple[str, str], tuple[str, str], str, str], Difference] = field(default_factory=dict, repr=False)
 
     @classmethod
     def gather(cls, definition: Definition, cells: Iterable[tuple[str, str, int, Cell]], store: Store) -> Result:
@@ -52,6 +53,11 @@ class Result:
         """The macros that the paper's table is about."""
         return [metric for metric in METRICS if metric.endswith("_without_none") == self.definition.without_none]
 
+    @property
+    def all_metrics(self) -> list[str]:
+        """Those and the others."""
+        return [*self.metrics, *(metric for metric in METRICS if metric not in self.metrics)]
+
     def values(self, row: str, column: str, *, metric: str, moment: str) -> list[float]:
         """Of each seed, in points."""
         return [100 * each["test"][moment][metric] for each in self.finished.get((row, column), [])]
@@ -60,20 +66,23 @@ class Result:
         values = self.values(row, column, metric=metric, moment=moment)
         return statistics.mean(values) if values else None
 
-    def pairs(self) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    def pairs(self, base: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
         """Each place with the base's place that it is compared with."""
-        base = self.definition.base
         places = [(row.name, column.name) for row in self.definition.rows for column in self.definition.columns]
-        if self.definition.compares_columns:
+        if self.definition.is_column(base):
             return [(place, (place[0], base)) for place in places if place[1] != base]
         return [(place, (base, place[1])) for place in places if place[0] != base]
 
     def difference(self, one: tuple[str, str], other: tuple[str, str], *, metric: str, moment: str) -> Difference | None:
-        """One minus other, over the seeds that each has."""
-        if one not in self.finished or other not in self.finished:
+        """One minus other, over the seeds that both have: else a lucky seed of one would be taken for a difference."""
+        seeds = self._seeds(one) & self._seeds(other)
+        if not seeds:
             return None
-        beta, skip = (1 if "f1" in metric else 2), metric.endswith("_without_none")
-        return compare(self._pages(one, moment), self._pages(other, moment), beta=beta, skip_none=skip)
+        if (known := self._compared.get(asked := (one, other, metric, moment))) is None:
+            beta, skip = (1 if "f1" in metric else 2), metric.endswith("_without_none")
+            pages = [self._pages(place, moment, seeds) for place in (one, other)]
+            known = self._compared[asked] = compare(*pages, beta=beta, skip_none=skip)
+        return known
 
     def sooner(self, base: tuple[str, str], other: tuple[str, str]) -> str:
         """When the base first reached the other's best macro F2 on dev: epochs and seconds of both, seed by seed."""
@@ -91,8 +100,13 @@ class Result:
     def published(self, place: tuple[str, str], metric: str) -> float | None:
         return self.definition.published.get(metric, {}).get(place)
 
-    def _pages(self, place: tuple[str, str], moment: str) -> Counts:
-        return np.array([each["test"][moment]["pages"] for each in self.finished[place]], dtype=np.int64)
+    def _seeds(self, place: tuple[str, str]) -> set[int]:
+        return {_seed(each) for each in self.finished.get(place, [])}
+
+    def _pages(self, place: tuple[str, str], moment: str, seeds: set[int]) -> Counts:
+        return np.array(
+            [each["test"][moment]["pages"] for each in self.finished[place] if _seed(each) in seeds], dtype=np.int64
+        )
 
     def facts(self) -> dict[str, Any]:
         """Everything, ready for JSON; differences are the base's place minus the other's."""
@@ -128,7 +142,9 @@ class Result:
                 for (row, column), found in self.failed.items()
                 for each in found
             ],
-            "differences": [self._difference_facts(other, base) for other, base in self.pairs()],
+            "differences": [
+                self._difference_facts(other, one) for base in self.definition.bases for other, one in self.pairs(base)
+            ],
         }
 
     def conditions(self) -> dict[str, Any]:
@@ -155,7 +171,7 @@ class Result:
     def _difference_facts(self, other: tuple[str, str], base: tuple[str, str]) -> dict[str, Any]:
         found: dict[str, Any] = {"base": list(base), "other": list(other)}
         for moment in MOMENTS:
-            for metric in self.metrics:
+            for metric in self.all_metrics:
                 difference = self.difference(base, other, metric=metric, moment=moment)
                 if difference is not None:
                     values = [round(each, 3) for each in (difference.points, difference.low, difference.high)]

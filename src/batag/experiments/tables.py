@@ -31,7 +31,9 @@ ENCODERS = Definition(
     _objectives(published.FOUR),
     _encoders(*_NAMES),
     base="BAT",
+    also="CE",
     published=published.CHINESE,
+    amounts={},
 )
 
 JAPANESE = Definition(
@@ -46,9 +48,11 @@ JAPANESE = Definition(
     ),
     _encoders(*published.FIVE),
     base="BAT",
+    also="CE",
     # A number instead of "peak" for CE's scale: 0.93 of what keeps the peak with a warm-up of 1000 steps.
     settings=("schedule.warmup=1000",),
     published=published.JAPANESE,
+    amounts={},
 )
 
 _DEPTHS = dict(zip(published.DEPTHS, (4, 6, 12, 24), strict=True))
