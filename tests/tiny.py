@@ -24,6 +24,7 @@ import torch
 from tests.conftest import WORKSHOP
 
 from batag.bundles.bundle import read_bundle, write_bundle
+from batag.bundles.digest import with_digest
 from batag.cli import main
 from batag.encoders.batches import Floats
 from batag.encoders.classifier import build_classifier
@@ -235,10 +236,10 @@ def describe(bundle: Path) -> dict[str, Any]:
 
 
 def redescribe(bundle: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """Change the `bundle.json` of a bundle as an attacker would."""
+    """Change the `bundle.json` of a bundle as an attacker would, who can count checksums too."""
     said = describe(bundle)
     change(said)
-    (bundle / "bundle.json").write_text(json.dumps(said), encoding="utf-8")
+    (bundle / "bundle.json").write_bytes(with_digest(said))
     return bundle
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save
-from tests.tiny import QUICK, catalogue, make_bundle
+from tests.tiny import QUICK, catalogue, exchange, make_bundle, redescribe
 
 import batag
 from batag.bundles.bundle import read_bundle
@@ -46,22 +45,6 @@ def bundle(run: Path, tmp_path: Path) -> Path:
     import shutil
 
     return shutil.copytree(run / "bundle", tmp_path / "bundle")
-
-
-def redescribe(bundle: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    said = json.loads((bundle / "bundle.json").read_bytes())
-    change(said)
-    (bundle / "bundle.json").write_text(json.dumps(said), encoding="utf-8")
-    return bundle
-
-
-def exchange(bundle: Path, name: str, data: bytes) -> Path:
-    """Another file in its place, with its right hash."""
-    import hashlib
-
-    (bundle / name).write_bytes(data)
-    said = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    return redescribe(bundle, lambda found: found["files"].update({name: said}))
 
 
 def test_a_bundle_carries_its_vectors_and_says_so(run: Path, bundle: Path) -> None:

@@ -318,7 +318,7 @@ def test_a_process_ends_with_the_same_code_and_message(batag: Any, files: Path, 
 def test_show_says_what_a_bundle_is() -> None:
     done = typed("show", tiny_run())
     assert done.returncode == 0, done.stderr
-    said = ("flat", "format 4", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
+    said = ("flat", "format 7", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
     head = (
         "labels of neighbours together; a reader of 2 words to each side has",
         "parts of speech",

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from batag.encoders import shipped
 from batag.encoders.frozen import FrozenWords
 from batag.encoders.shipped import chinese_characters, english_vectors, japanese_vectors, words_for
 from batag.encoders.word_vectors import WordVectors
+from batag.errors import InputError
 
 
 def closeness(known: FrozenWords, one: str, other: str) -> float:
@@ -94,3 +98,25 @@ def test_a_run_that_began_with_less_goes_on_with_less() -> None:
 def test_chinese_words_look_like_what_they_are() -> None:
     kinds = chinese_characters().look_up(["海尔集团", "连衣裙", "北京市"])[1]
     assert [first for first, _ in kinds] == ["looks=ORG-B", "looks=n-B", "looks=LOC-B"]
+
+
+@pytest.mark.parametrize("load", [japanese_vectors, english_vectors, chinese_characters])
+@pytest.mark.parametrize("kind", ["txt.zst", "safetensors"])
+def test_a_shipped_file_that_is_damaged_or_missing_is_a_clear_error(
+    load: Callable[[], FrozenWords], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in Path(shipped.__file__).parent.iterdir():
+        if path.suffix in (".zst", ".safetensors"):
+            shutil.copy(path, tmp_path)
+    monkeypatch.setattr(shipped.resources, "files", lambda _: tmp_path)
+    load()
+    for path in tmp_path.glob(f"*.{kind}"):
+        data = bytearray(path.read_bytes())
+        data[-9] ^= 1
+        path.write_bytes(data)
+    with pytest.raises(InputError, match=rf"{kind}: is not the file that came with batag.* Install batag again"):
+        load()
+    for path in tmp_path.glob(f"*.{kind}"):
+        path.unlink()
+    with pytest.raises(InputError, match=rf"{kind}: cannot be read"):
+        load()

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnx
 import pytest
-from tests.tiny import catalogue, make_bundle, tiny_exported, tiny_run, typed
+from safetensors.numpy import load_file, save
+from tests.tiny import catalogue, describe, exchange, make_bundle, redescribe, tiny_exported, tiny_run, typed
 
 import batag
 import batag.engines.export as exporting
@@ -129,6 +134,93 @@ def test_a_bundle_without_classes_is_refused_before_a_page_is_read(tmp_path: Pat
     assert (done.returncode, "words: knows words but no tags. Learn from labelled pages first" in done.stderr) == (1, True)
 
 
+@pytest.mark.parametrize("missing", [["onnx"], ["onnxscript"], ["onnx", "onnxscript"]])
+def test_libraries_that_an_export_lacks_are_said_before_a_page_is_read_with_the_command_that_installs_them(
+    missing: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = exporting.find_spec
+    monkeypatch.setattr(exporting, "find_spec", lambda name: None if name in missing else real(name))
+    monkeypatch.setattr("batag.cli.export._examples", lambda *_, **__: pytest.fail("a page was read"))
+    done = typed("export", tiny_run())
+    assert done.returncode == 2
+    assert f"{sys.executable} -m pip install {' '.join(missing)}" in done.stderr.replace("\n", " ").replace("  ", " ")
+    assert "Traceback" not in done.stderr
+
+
+def _graph(inputs: dict[str, list[Any]], outputs: dict[str, list[Any]], *, op: str = "Identity", kind: int = 1) -> bytes:
+    """A graph of another model: its first input is its output."""
+    from onnx import helper
+
+    types = {"mask": 9}
+    nodes = [helper.make_node(op, [next(iter(inputs))], [next(iter(outputs))])]
+    made = [
+        [helper.make_tensor_value_info(name, types.get(name, kind), shape) for name, shape in each.items()]
+        for each in (inputs, outputs)
+    ]
+    model = helper.make_model(
+        helper.make_graph(nodes, "foreign", *made), opset_imports=[helper.make_opsetid("", 20)], ir_version=10
+    )
+    found: bytes = model.SerializeToString()
+    return found
+
+
+OURS: dict[str, list[Any]] = {"vectors": ["p", "l", 32], "mask": ["p", "l"]}
+FOREIGN: dict[str, bytes] = {
+    "other names": _graph({"x": ["p", "l", 32], "y": ["p", "l"]}, {"logits": ["p", "l", 4]}),
+    "one input": _graph({"vectors": ["p", "l", 32]}, {"logits": ["p", "l", 4]}),
+    "another width": _graph({"vectors": ["p", "l", 4], "mask": ["p", "l"]}, {"logits": ["p", "l", 4]}),
+    "other labels": _graph(OURS, {"logits": ["p", "l", 32]}),
+    "open sizes": _graph({"vectors": ["p", "l", "d"], "mask": ["p", "l"]}, {"logits": ["p", "l", "c"]}),
+    "other ranks": _graph({"vectors": ["p"], "mask": ["p", "l"]}, {"logits": ["p"]}),
+    "whole numbers": _graph(OURS, {"logits": ["p", "l", 32]}, kind=7),
+    "another output": _graph(OURS, {"scores": ["p", "l", 32]}),
+    "not finite": _graph({"vectors": ["p", "l", "d"], "mask": ["p", "l"]}, {"logits": ["p", "l", "c"]}, op="Log"),
+    "nothing": b"",
+    "no graph": b"PK\x03\x04 zip",
+}
+
+
+@pytest.mark.parametrize("data", FOREIGN.values(), ids=FOREIGN.keys())
+def test_the_graph_of_another_model_is_one_clear_error(tmp_path: Path, data: bytes) -> None:
+    folder = exchange(shutil.copytree(tiny_exported(), tmp_path / "bundle"), "model.onnx", data)
+    with pytest.raises(InputError, match=r"model\.onnx: (is not the graph of this bundle|cannot be run)"):
+        batag.load(folder, engine="onnx").tag({"title": "new running shoes"})
+    done = typed("tag", folder, "new running shoes", "--engine", "onnx")
+    assert done.returncode == 1
+    assert "batag export" in done.stderr
+
+
+def test_weights_that_a_graph_does_not_bring_are_missed_without_torch_too(tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_exported(), tmp_path / "bundle")
+    redescribe(folder, lambda said: said["head"].update(chain=not said["head"].get("chain")))
+    kept = describe(folder)["head"]["chain"]
+    if not kept:
+        redescribe(folder, lambda said: said["head"].update(chain=True))
+        weights = {
+            name: value for name, value in load_file(folder / "model.safetensors").items() if not name.startswith("chain.")
+        }
+        exchange(folder, "model.safetensors", save(weights))
+    with pytest.raises(InputError, match=r"does not fit bundle\.json: chain\.follows"):
+        batag.load(folder, engine="onnx")
+
+
+def test_one_flipped_bit_in_any_file_of_an_exported_bundle_is_refused_by_the_name_of_the_file(tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_exported(), tmp_path / "bundle")
+    chance = random.Random(0)
+    names = sorted(path.name for path in folder.iterdir())
+    assert len(names) == 6
+    for name in names:
+        data = (folder / name).read_bytes()
+        for _ in range(12):
+            spoilt = bytearray(data)
+            spoilt[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            (folder / name).write_bytes(spoilt)
+            with pytest.raises(InputError, match=re.escape(name)):
+                read_bundle(folder, layers=False)
+        (folder / name).write_bytes(data)
+    assert read_bundle(folder).description == read_bundle(tiny_exported()).description
+
+
 def test_a_damaged_graph_is_one_clear_error(tmp_path: Path) -> None:
     folder = tmp_path / "bundle"
     shutil.copytree(tiny_exported(), folder)
@@ -168,6 +260,20 @@ def test_an_engine_that_dies_by_a_signal_is_never_used_again(tmp_path: Path, mon
     assert set(found.values()) <= {"died by signal 4"}
 
 
+def test_an_engine_that_died_for_one_bundle_is_tried_for_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    other = shutil.copytree(tiny_exported(), tmp_path / "other")
+    graph = onnx.load(other / "model.onnx")
+    graph.producer_name = "another export"
+    exchange(other, "model.onnx", graph.SerializeToString())
+    ends = iter([-4, 0])
+    monkeypatch.setattr(choice.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], next(ends)))
+    assert not choice.works(tiny_exported(), "onnx")
+    assert choice.works(other, "onnx")
+    assert not choice.works(tiny_exported(), "onnx")  # and both are remembered
+    assert choice.works(other, "onnx")
+
+
 def test_an_engine_is_tried_once_and_then_known_to_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert choice.choose_engine(tiny_exported(), wanted="soonest") in ("onnx", "onnx-int8")
@@ -200,7 +306,6 @@ def test_an_engine_that_is_not_there_is_said_before_anything_is_loaded(name: str
 
 def test_an_exported_bundle_keeps_what_is_known_of_its_words() -> None:
     bundle = read_bundle(tiny_exported())
-    assert bundle.description.format == 5
     assert bundle.known is not None
     assert len(bundle.known["vectors"]) == len(bundle.vocabulary.words)
     words = [list(bundle.vocabulary.words[:9]), ["new", "words", bundle.vocabulary.words[0]]]

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from batag.bundles.description import AGAIN, BACKBONE, DESCRIPTION, FORMAT, KNOWN, Description, FileName
-from batag.bundles.exported import engines_of, oldest_format
+from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, KNOWN, WITHOUT_DIGEST, Description, FileName
+from batag.bundles.digest import DIGEST, check_digest, with_digest
+from batag.bundles.exported import engines_of
+from batag.bundles.file import check_file, checked_bytes, read_bytes
 from batag.bundles.frozen import check_frozen, load_frozen
-from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays
+from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays, wanted_weights
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
 from batag.labels.scheme import Scheme
@@ -35,9 +37,7 @@ MODEL: FileName = "model.safetensors"
 VOCABULARY: FileName = "vocabulary.json"
 DICTIONARY: FileName = "dictionary.txt"
 _REQUIRED = (MODEL, VOCABULARY)
-_LONGEST_WORDS, _ROOM_FOR_NAMES = 1 << 30, 16 << 20
-_LONGEST_DESCRIPTION = 64 << 20
-_LONGEST_MODEL = 8 << 30
+_LONGEST_DESCRIPTION = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -117,20 +117,10 @@ def write_bundle(
         engines, kept = engines_of(folder, contents)
         contents |= kept
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
-        # The oldest format that can say it, so that older batags read what they can.
-        head, input = description.get("head", {}), description["input"]
-        needs = {
-            6: frozen is not None and ("english" in frozen.kind or f"{BACKBONE}+" in frozen.kind),
-            5: frozen is not None and "characters" in frozen.kind,
-            4: head.get("neighbours"),
-            3: (input["kind"] == "rich" and input.get("parts")) or head.get("chain"),
-            2: frozen is not None or not description["scheme"]["classes"],
-        }
-        oldest = max(next((number for number, needed in needs.items() if needed), 1), oldest_format(kept))
-        whole = {"format": oldest, "engines": engines} | dict(description) | {"files": files}
+        whole = {"format": FORMAT, "engines": engines} | dict(description) | {"files": files}
         if frozen is not None:
             whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}
-        contents[DESCRIPTION] = json.dumps(whole, ensure_ascii=False, indent=2).encode()
+        contents[DESCRIPTION] = with_digest(whole)
         for name, data in contents.items():
             (making / name).parent.mkdir(exist_ok=True)
             with open_output(making / name) as stream:
@@ -159,29 +149,24 @@ def read_bundle(folder: Path | str, *, layers: bool = True) -> Bundle:
     for name in _REQUIRED:
         if name not in description.files:
             raise InputError(f"does not list {name}", where=str(folder / DESCRIPTION), todo=AGAIN)
-    vocabulary = _vocabulary(_checked(folder, description, VOCABULARY), folder / VOCABULARY)
+    vocabulary = _vocabulary(checked_bytes(folder, description, VOCABULARY), folder / VOCABULARY)
     terms = None
     if DICTIONARY in description.files:
-        terms = _checked(folder, description, DICTIONARY).decode(errors="replace").split("\n")
-    limit = _LONGEST_MODEL
-    wanted: Mapping[str, Tensor] = {}
-    if layers:
-        wanted = _wanted(description, vocabulary, folder)
-        # Before it is read: no more than what the description needs, and some room for the names.
-        limit = 4 * sum(value.numel() for value in wanted.values()) + _ROOM_FOR_NAMES
-    _check_file(folder, description, MODEL, limit=limit)
+        terms = checked_bytes(folder, description, DICTIONARY).decode(errors="replace").split("\n")
+    check_file(folder, description, MODEL)
     arrays = map_arrays(folder / MODEL)
     check_finite(arrays, folder / MODEL)
     dictionary = None if terms is None else Dictionary(terms)
     bundle = Bundle(folder, description, vocabulary, dictionary, arrays)
     if layers:
+        wanted = wanted_weights(description, vocabulary, arrays, folder)
         check_weights(bundle.weights, wanted, folder / MODEL)
     try:
         _ = bundle.segmentation
     except BatagError as error:
         raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or AGAIN) from error
     for name in description.files.keys() - {MODEL, VOCABULARY, DICTIONARY}:
-        _check_file(folder, description, name)
+        check_file(folder, description, name)
     check_frozen(folder, description)
     return bundle
 
@@ -201,7 +186,7 @@ def find_bundle(folder: Path) -> Path:
 def read_description(folder: Path) -> Description:
     """`bundle.json`, checked by itself."""
     path = folder / DESCRIPTION
-    data = _bytes(path, limit=_LONGEST_DESCRIPTION)
+    data = read_bytes(path, limit=_LONGEST_DESCRIPTION)
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -212,6 +197,8 @@ def read_description(folder: Path) -> Description:
     if version > FORMAT:
         todo = "Install a newer batag, or train the bundle with this one"
         raise InputError(f"is of bundle format {version}; this batag reads up to {FORMAT}", where=str(path), todo=todo)
+    if version > WITHOUT_DIGEST or DIGEST in found:
+        check_digest(found, path)
     try:
         description = Description.model_validate(found)
         labels = Scheme(description.scheme.name, tuple(description.scheme.classes)).labels
@@ -235,50 +222,6 @@ def check_classes(description: Description, folder: Path) -> None:
         raise InputError("knows words but no tags", where=str(folder), todo=todo)
 
 
-def _checked(folder: Path, description: Description, name: FileName, *, limit: int = _LONGEST_WORDS) -> bytes:
-    """The bytes of a file of the bundle, which must be the ones that were written."""
-    _check_file(folder, description, name, limit=limit)
-    return _bytes(folder / name, limit=limit)
-
-
-def _check_file(folder: Path, description: Description, name: FileName, *, limit: int = _LONGEST_MODEL) -> None:
-    """Whether a file is the one that was written: in its place, of its size (no more than the limit), with its hash."""
-    path, said = folder / name, description.files[name]
-    if said.bytes > limit:
-        what = f"has {said.bytes:,} bytes where at most {limit:,} are expected"
-        raise InputError(what, where=str(path), todo=AGAIN)
-    try:
-        if (path.is_symlink() or path.parent != folder) and folder.resolve() not in path.resolve(strict=True).parents:
-            raise InputError("is a link that leads out of the bundle", where=str(path), todo="Put the file itself there")
-        _check_there(path)
-        if (size := path.stat().st_size) != said.bytes:
-            raise InputError(f"has {size:,} bytes where {said.bytes:,} were written", where=str(path), todo=AGAIN)
-        with open(path, "rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo="Check its rights") from error
-    except RuntimeError as error:
-        raise InputError("is a link to itself", where=str(path), todo="Put the file itself there") from error
-    if digest != said.sha256:
-        raise InputError("is not the file that was written (its SHA-256 differs)", where=str(path), todo=AGAIN)
-
-
-def _check_there(path: Path) -> None:
-    if not path.is_file():
-        raise InputError("is missing" if not path.exists() else "is not a file", where=str(path), todo=AGAIN)
-
-
-def _bytes(path: Path, *, limit: int) -> bytes:
-    try:
-        _check_there(path)
-        size = path.stat().st_size
-        if size > limit:
-            raise InputError(f"has {size:,} bytes where at most {limit:,} are expected", where=str(path), todo=AGAIN)
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo="Check its rights") from error
-
-
 def _vocabulary(data: bytes, path: Path) -> Vocabulary:
     try:
         words = json.loads(data)["words"]
@@ -287,11 +230,3 @@ def _vocabulary(data: bytes, path: Path) -> Vocabulary:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"is not a vocabulary ({error})", where=str(path), todo=AGAIN) from error
     return Vocabulary(words)
-
-
-def _wanted(description: Description, vocabulary: Vocabulary, folder: Path) -> dict[str, Tensor]:
-    """Names and shapes of the weights that the description needs, without their memory."""
-    try:
-        return dict(empty_classifier(description, vocabulary).state_dict())
-    except BatagError as error:
-        raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or AGAIN) from error

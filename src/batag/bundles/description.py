@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 6
-"""The newest version of the bundle format; this batag reads all up to it. 2 has a frozen input, or no classes yet; 3 knows
-parts of speech, or decides labels of neighbours together; 4 has a second reader; 5 reads words by their
-characters, or keeps what is known of its own; 6 knows English words, and groups of like ones, or
-has a backbone beside what is known of words."""
+FORMAT = 7
+"""The version of the bundle format that is written; this batag reads all up to it. From 7 on `bundle.json` has a checksum of
+its own."""
+WITHOUT_DIGEST = 6
 
 DESCRIPTION = "bundle.json"
+LONGEST_WINDOW = 16_384
+"""What a window costs grows with its square."""
 KNOWN = "known.safetensors"
 BACKBONE = "backbone"
 AGAIN = "Copy the bundle again, or train it again"
@@ -37,6 +38,7 @@ _Own = Literal[
 ]
 _OfBackbone = Annotated[str, Field(pattern=r"^backbone/[a-z_]+(\.bpe)?\.(json|txt|model|safetensors)$", max_length=64)]
 FileName = _Own | _OfBackbone
+GRAPHS: dict[str, FileName] = {"onnx": "model.onnx", "onnx-int8": "model.int8.onnx"}
 _WORDS = r"(vectors(\+english)?(\+characters)?|english(\+characters)?|characters)"
 Frozen = Annotated[str, Field(pattern=rf"^({BACKBONE}|({BACKBONE}\+)?{_WORDS}|)$")]
 
@@ -170,8 +172,8 @@ class Description(_Part):
     input: InputOf
     encoder: EncoderOf
     head: HeadOf = HeadOf()
-    window: Annotated[int, Field(ge=2, le=1_000_000)]
-    overlap: Annotated[int, Field(ge=0, le=1_000_000)]
+    window: Annotated[int, Field(ge=2, le=LONGEST_WINDOW)]
+    overlap: Annotated[int, Field(ge=0, le=LONGEST_WINDOW)]
     operating_points: OperatingPointsOf = OperatingPointsOf()
     calibration: CalibrationOf = CalibrationOf()
     metrics: dict[str, Any] = {}

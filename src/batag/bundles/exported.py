@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from batag.bundles.description import DESCRIPTION, KNOWN, EngineOf
+from batag.bundles.description import DESCRIPTION, FORMAT, KNOWN, EngineOf
+from batag.bundles.digest import with_digest
 from batag.pages.file import open_output
 
-_WITH_KNOWN = 5
 _FILES = {KNOWN, "model.onnx", "model.int8.onnx"}
 
 
@@ -26,18 +26,12 @@ def add_engine(folder: Path, name: str, facts: EngineOf, *, files: Mapping[str, 
     if any(file in said["files"] for file in files):
         engines.pop(name, None)
         said["files"] = {file: each for file, each in said["files"].items() if file not in files}
-        _write(path, json.dumps(said, ensure_ascii=False, indent=2).encode())
+        _write(path, with_digest(said))
     for file, data in files.items():
         _write(folder / file, data)
         said["files"][file] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    said["format"] = max(said["format"], oldest_format(said["files"]))
     engines |= {"torch": torch.model_dump(exclude_defaults=True), name: facts.model_dump()}
-    _write(path, json.dumps(said, ensure_ascii=False, indent=2).encode())
-
-
-def oldest_format(files: Iterable[str]) -> int:
-    """The oldest bundle format that can have what engines added."""
-    return _WITH_KNOWN if KNOWN in files else 1
+    _write(path, with_digest(said | {"format": FORMAT}))
 
 
 def engines_of(folder: Path, made: Mapping[str, bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:

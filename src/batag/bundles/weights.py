@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from batag.bundles.description import AGAIN, Description
+from batag.bundles.description import AGAIN, DESCRIPTION, Description
 from batag.encoders.vocabulary import Vocabulary
-from batag.errors import InputError
+from batag.errors import BatagError, InputError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -72,6 +72,27 @@ def check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], p
             raise InputError(f"does not fit bundle.json: {what}", where=str(path), todo=AGAIN)
         if name == SHARE and not 0 <= value.item() <= 1:
             raise InputError(f"{name} is {value.item():g}, not from 0 to 1", where=str(path), todo=AGAIN)
+
+
+def wanted_weights(
+    description: Description, vocabulary: Vocabulary, arrays: Mapping[str, Floats], folder: Path
+) -> dict[str, Tensor]:
+    """Names and shapes of the weights that the description needs, without their memory: what it claims to be is made only if
+    there are weights for as much."""
+    where, said = str(folder / DESCRIPTION), description.encoder
+    claims = [("depth", said.depth, len(arrays))]
+    numbers = sum(each.size for each in arrays.values())
+    claims += [(name, value, numbers) for name, value in said.options.items() if isinstance(value, int)]
+    for name, value, most in claims:
+        if value > most:
+            what = f"does not fit bundle.json: it holds too little for encoder.{name} = {str(value)[:30]}"
+            raise InputError(what, where=str(folder / "model.safetensors"), todo=AGAIN)
+    try:
+        return dict(empty_classifier(description, vocabulary).state_dict())
+    except BatagError as error:
+        raise InputError(error.what, where=where, todo=error.todo or AGAIN) from error
+    except (RuntimeError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"describes no classifier ({str(error)[:200]})", where=where, todo=AGAIN) from error
 
 
 def empty_classifier(description: Description, vocabulary: Vocabulary) -> TokenClassifier:

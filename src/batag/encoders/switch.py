@@ -129,7 +129,8 @@ class SwitchFeedForward(nn.Module):
         self.widen_bias = nn.Parameter(torch.zeros(experts, inner))
         self.narrow = nn.Parameter(torch.empty(experts, inner, width))
         self.narrow_bias = nn.Parameter(torch.zeros(experts, width))
-        glorot_(*self.widen, *self.narrow)
+        if not self.widen.is_meta:  # else there is nothing to fill, however many experts are claimed
+            glorot_(*self.widen, *self.narrow)
 
     def forward(self, y_BLD: Tensor, mask_BL: Tensor) -> tuple[Tensor, Tensor | float]:
         places_T = mask_BL.flatten().nonzero().squeeze(1)

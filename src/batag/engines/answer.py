@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.bundles.description import Description
+from batag.bundles.description import AGAIN, Description
 from batag.encoders.batches import Floats
+from batag.errors import InputError
 
 Doubles = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -23,9 +24,10 @@ class Answer:
     """What the head of a classifier does after its logits, as the weights of a bundle say it."""
 
     def __init__(self, description: Description, arrays: Mapping[str, Floats]) -> None:
-        self.chain = _Links(arrays, "chain.") if description.head.chain else None
-        self.second = _Links(arrays, "neighbours.chain.") if description.head.neighbours else None
-        self.share = float(arrays["neighbours.share"]) if self.second is not None else 0.0
+        labels = len(description.labels)
+        self.chain = _Links(arrays, "chain.", labels) if description.head.chain else None
+        self.second = _Links(arrays, "neighbours.chain.", labels) if description.head.neighbours else None
+        self.share = float(_table(arrays, "neighbours.share")) if self.second is not None else 0.0
 
     def __call__(self, logits_BLC: Floats, scores_BLC: Floats, mask_BL: Mask) -> Floats:
         """Probabilities of the labels; `scores` are the second reader's."""
@@ -42,8 +44,9 @@ class Answer:
 class _Links:
     """What follows what, begins and ends in a chain, as factors."""
 
-    def __init__(self, arrays: Mapping[str, Floats], name: str) -> None:
-        follows, begins, ends = (arrays[f"{name}{part}"].astype(np.float64) for part in ("follows", "begins", "ends"))
+    def __init__(self, arrays: Mapping[str, Floats], name: str, labels: int) -> None:
+        shapes = {"follows": (labels, labels), "begins": (labels,), "ends": (labels,)}
+        follows, begins, ends = (_table(arrays, f"{name}{part}", *shape).astype(np.float64) for part, shape in shapes.items())
         self.follows_2CC = _factors(np.stack((follows, follows.T)))
         self.first_2C = _factors(np.stack((begins, ends)))
 
@@ -74,6 +77,14 @@ def marginals(links: Sequence[_Links], scores: Sequence[Floats], mask_BL: Mask) 
     together = before[:, :, 0] * before[::-1, :, 1] * steps[:, :, 0]
     together /= np.maximum(together.sum(-1, keepdims=True), _LEAST)
     return list(together.transpose(1, 2, 0, 3))
+
+
+def _table(arrays: Mapping[str, Floats], name: str, *shape: int) -> Floats:
+    found = arrays.get(name)
+    if found is None or found.shape != shape:
+        what = f"does not fit bundle.json: {name} is not {'x'.join(map(str, shape)) or 'a number'}"
+        raise InputError(what, where="model.safetensors", todo=AGAIN)
+    return found
 
 
 def _factors(logs: Doubles) -> Doubles:

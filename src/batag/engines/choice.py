@@ -16,8 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from zlib import crc32
 
-from batag.bundles.bundle import Bundle, find_bundle, read_bundle, read_description
-from batag.bundles.description import Description
+from batag.bundles.bundle import MODEL, Bundle, find_bundle, read_bundle, read_description
+from batag.bundles.description import GRAPHS, Description
 from batag.engines import ENGINES, WITHOUT_TORCH, build_engine, check_engine
 from batag.engines.engine import Engine, LayerEngine
 from batag.engines.pair import Pair
@@ -28,6 +28,7 @@ AUTO = ("auto", "soonest")
 _SOONER = "onnx"
 _LIBRARIES = {"torch": "torch", "onnx": "onnxruntime"}
 _SECONDS = 120
+_MOST_REMEMBERED = 1_000
 _PAGE = ["new", "running", "shoes", "跑鞋", "スニーカー"] * 7
 _TRIED = [["shoes"], _PAGE, *[_PAGE] * 30]
 """One page, few and many: engines may read them by other instructions."""
@@ -67,8 +68,9 @@ def _by_rate(said: Description, *, first: frozenset[str]) -> list[str]:
 
 
 def works(folder: Path, name: str) -> bool:
-    """Whether an engine runs here; what a child process found is remembered for this processor and these libraries."""
-    key = f"{name} {_library(name)} batag {version('batag')} {_processor()}"
+    """Whether an engine runs here; what a child process found is remembered for this very graph (in torch: these weights), this
+    processor and these libraries."""
+    key = f"{name} {_content(folder, name)} {_library(name)} batag {version('batag')} {_processor()}"
     known = _remembered()
     if key not in known:
         command = [sys.executable, "-P", "-m", "batag.engines.choice", str(folder), name]
@@ -79,12 +81,19 @@ def works(folder: Path, name: str) -> bool:
             return False
         if ended > 0:  # not the processor: something is missing, or the bundle is damaged
             return False
-        known = _remembered() | {key: "works" if ended == 0 else f"died by signal {-ended}"}
+        known = dict([*_remembered().items(), (key, "works" if ended == 0 else f"died by signal {-ended}")][-_MOST_REMEMBERED:])
         with suppress(OSError, BatagError):
             _memory().parent.mkdir(parents=True, exist_ok=True)
             with open_output(_memory()) as stream:
                 stream.write(json.dumps(known, indent=1).encode())
     return known[key] == "works"
+
+
+def _content(folder: Path, name: str) -> str:
+    """The hash of what an engine runs."""
+    files = read_description(folder).files
+    said = files.get(GRAPHS.get(name, MODEL)) or files[MODEL]
+    return said.sha256
 
 
 def _memory() -> Path:

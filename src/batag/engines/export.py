@@ -9,12 +9,14 @@ Shapes: B pages, L tokens, D width.
 from __future__ import annotations
 
 import logging
+import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -24,14 +26,14 @@ from safetensors.numpy import save
 from torch import Tensor, nn
 
 from batag.bundles.bundle import Bundle, check_classes
-from batag.bundles.description import KNOWN, EngineOf
+from batag.bundles.description import GRAPHS, KNOWN, EngineOf
 from batag.bundles.exported import add_engine
 from batag.encoders.batches import BATCH_TOKENS, by_length
 from batag.encoders.position import sinusoid
 from batag.engines import build_engine
 from batag.engines.engine import Engine
 from batag.engines.int8 import seen_ranges
-from batag.engines.onnx_engine import GRAPHS, import_runtime
+from batag.engines.onnx_engine import import_runtime
 from batag.engines.parity import Parity, compare, compare_rates
 from batag.engines.torch_engine import TorchEngine
 from batag.errors import InputError, UsageError
@@ -40,6 +42,7 @@ from batag.training.examples import Example
 LARGEST_DIFFERENCE = 1e-4
 LARGEST_LOSS = 0.003
 _OPSET = 20
+_LIBRARIES = ("onnx", "onnxscript")
 _LONGEST = 2_048
 
 
@@ -90,6 +93,11 @@ def check_export(bundle: Bundle, *, kind: str, int8: bool) -> None:
         raise UsageError(f"{kind!r} cannot be exported", todo="There are onnx and torch")
     if kind == "torch" and not int8:
         raise UsageError("every bundle runs in float32 torch as it is", todo="Say --int8, or --engine onnx")
+    missing = [name for name in _LIBRARIES if kind == "onnx" and find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"exporting needs {' and '.join(missing)}", todo=f"{sys.executable} -m pip install {' '.join(missing)}"
+        )
     check_classes(bundle.description, bundle.folder)
     if bundle.description.reads_pages:
         raise UsageError("a bundle with a backbone runs in torch only", todo="Distil it: batag distil BUNDLE PAGES -o SWIFT")
@@ -147,11 +155,8 @@ class _KnownPositions(nn.Module):
 
 def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]], *, int8: bool) -> bytes:
     """The encoder as an ONNX file with any number of pages of any length up to a window (or 2,048 tokens)."""
-    try:
-        import onnx
-        import onnxscript  # noqa: F401
-    except ImportError as error:
-        raise UsageError("exporting needs onnx and onnxscript", todo="pip install 'batag[export]'") from error
+    import onnx
+
     said = bundle.description
     longest = max(said.window, _LONGEST)
     encoder = deepcopy(reference.model.encoder)

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle
+from batag.bundles.description import GRAPHS
 from batag.encoders.batches import Floats
 from batag.engines.engine import Engine, LayerEngine
 from batag.engines.threads import check_threads, usable_threads
-from batag.errors import InputError, UsageError
+from batag.errors import BatagError, InputError, UsageError
 
-GRAPHS = {"onnx": "model.onnx", "onnx-int8": "model.int8.onnx"}
 _NO_REPORTS = "ORT_DISABLE_TELEMETRY"
 _engines: WeakSet[OnnxEngine] = WeakSet()
 
@@ -30,7 +30,8 @@ class OnnxEngine(LayerEngine):
         self.name, self.threads = name, check_threads(threads)
         self._path = bundle.folder / GRAPHS[name]
         self._sessions: dict[int, Any] = {}
-        self._session()
+        self._width, self._labels = bundle.description.encoder.width, len(bundle.description.labels)
+        self._check(self._session())
         _engines.add(self)
 
     def _session(self) -> Any:
@@ -45,9 +46,40 @@ class OnnxEngine(LayerEngine):
         for threads in self._sessions.keys() - {1}:
             pythonapi.Py_IncRef(py_object(self._sessions.pop(threads)))
 
+    def _check(self, session: Any) -> None:
+        """Whether a graph takes what it is given and gives what is asked for: a size that a graph leaves open fits."""
+        wanted = {
+            "vectors": ("tensor(float)", (None, None, self._width)),
+            "mask": ("tensor(bool)", (None, None)),
+            "logits": ("tensor(float)", (None, None, self._labels)),
+        }
+        there = [*session.get_inputs(), *session.get_outputs()]
+        fits = [each.name for each in there] == list(wanted) and all(
+            each.type == kind and len(each.shape) == len(sizes) and all(map(_fits, each.shape, sizes))
+            for each, (kind, sizes) in zip(there, wanted.values(), strict=True)
+        )
+        if not fits:
+            said = ", ".join(f"{each.name} {each.type}{each.shape}" for each in there)
+            raise self._foreign(f"it has {said[:200]}")
+
+    def _foreign(self, why: str) -> InputError:
+        what = f"is not the graph of this bundle ({why})"
+        return InputError(what, where=str(self._path), todo="Export it again: batag export BUNDLE")
+
     def logits(self, vectors_BLD: Floats, mask_BL: NDArray[np.bool_]) -> Floats:
-        found: Floats = self._session().run(None, {"vectors": vectors_BLD, "mask": mask_BL})[0]
+        try:
+            found: Floats = self._session().run(["logits"], {"vectors": vectors_BLD, "mask": mask_BL})[0]
+        except BatagError:
+            raise
+        except Exception as error:  # the library's own kinds have no common name
+            raise self._foreign(str(error)[:200]) from error
+        if found.shape != (*mask_BL.shape, self._labels) or not np.isfinite(found[mask_BL]).all():
+            raise self._foreign(f"it answers {'x'.join(map(str, found.shape))} numbers, or such that are not finite")
         return found
+
+
+def _fits(size: object, wanted: int | None) -> bool:
+    return not isinstance(size, int) or size == wanted
 
 
 def import_runtime() -> Any:

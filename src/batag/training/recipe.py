@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from batag.bundles.description import LONGEST_WINDOW
 from batag.encoders import ENCODERS, build_encoder
 from batag.encoders.classifier import own_options
 from batag.errors import InputError, UsageError
@@ -134,8 +135,8 @@ class TrainingTable(_Table):
     average: Share
     adversary: Share
     clip: Annotated[float, Field(ge=0)]
-    window: Annotated[int, Field(ge=2, le=1_000_000)]
-    overlap: Annotated[int, Field(ge=0, le=1_000_000)]
+    window: Annotated[int, Field(ge=2, le=LONGEST_WINDOW)]
+    overlap: Annotated[int, Field(ge=0, le=LONGEST_WINDOW)]
     threads: Annotated[int, Field(ge=1, le=1_024)]
     checkpoint_steps: Count
     selection: Selection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Mapping
 from importlib import resources
 
@@ -11,8 +12,19 @@ from batag.encoders.batches import Floats
 from batag.encoders.character_vectors import CharacterVectors
 from batag.encoders.frozen import FrozenWords, join_words
 from batag.encoders.word_vectors import Rows, WordVectors
+from batag.errors import InputError
 
 SHIPPED = ("ja", "en", "zh")
+_AGAIN = "Install batag again"
+_DIGESTS = {
+    "en.safetensors": "0520d532067f5925ceeae0c2a49ef6334120669d531c103cc7bb1d596a4f2155",
+    "en.txt.zst": "f622bda52ab8d95b62a89160d5f34bf24c371636889b29ca81be10a34a7db88e",
+    "ja.safetensors": "17163744d1c1e4cbc5a2569537dc542c9b81d267ef50e44f03eccc886f51a126",
+    "ja.txt.zst": "d4c8733c1c8276f51e6436841bc95a4603041f800faaad494c5ef1e8b1db918d",
+    "zh.safetensors": "f14c9407acf400843e7a7da06eb8c7982d05d13be34aa71c52a2df4d7a14869d",
+    "zh.txt.zst": "9339c4ad96f4a9449bf25c4ab3158aa3183dac83335779a169d4c0eae8eebf6a",
+}
+"""SHA-256 of each file, looked at when it is read."""
 _ENOUGH = 0.1
 """This share of the pages has to be in a language for what is known of its words to be worth its place."""
 
@@ -57,9 +69,20 @@ def _read(name: str) -> tuple[str, dict[str, np.ndarray]]:
     import zstandard
     from safetensors.numpy import load
 
-    folder = resources.files(__name__)
-    text = zstandard.decompress(folder.joinpath(f"{name}.txt.zst").read_bytes()).decode()
-    return text, load(folder.joinpath(f"{name}.safetensors").read_bytes())
+    text, numbers = (_bytes(f"{name}.{kind}") for kind in ("txt.zst", "safetensors"))
+    return zstandard.decompress(text).decode(), load(numbers)
+
+
+def _bytes(name: str) -> bytes:
+    """A file as it was shipped."""
+    path = resources.files(__name__).joinpath(name)
+    try:
+        found = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo=_AGAIN) from error
+    if hashlib.sha256(found).hexdigest() != _DIGESTS[name]:
+        raise InputError("is not the file that came with batag (its SHA-256 differs)", where=str(path), todo=_AGAIN)
+    return found
 
 
 def _table(found: Mapping[str, np.ndarray]) -> tuple[Floats, Rows]:

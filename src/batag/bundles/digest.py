@@ -1,0 +1,38 @@
+"""The checksum of `bundle.json`, which stands in it: over what it says, however that is laid out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from batag.errors import InputError
+
+DIGEST = "sha256"
+_BY_COMMAND = (
+    "Copy the bundle again; what may change is changed by commands: the dial by batag train --resume RUN --set dial.rich=3, "
+    "engines by batag export"
+)
+
+
+def with_digest(said: Mapping[str, Any]) -> bytes:
+    """A description as it is written, with the checksum of all the rest at its end."""
+    rest = {key: value for key, value in said.items() if key != DIGEST}
+    return json.dumps(rest | {DIGEST: _digest(rest)}, ensure_ascii=False, indent=2).encode()
+
+
+def check_digest(said: Mapping[str, Any], path: Path) -> None:
+    """Whether a description says what was written."""
+    try:
+        found = _digest({key: value for key, value in said.items() if key != DIGEST})
+    except (ValueError, RecursionError):
+        found = ""
+    if not found or said.get(DIGEST) != found:
+        what = "is not what was written (its own SHA-256 differs): it is damaged, or was changed by hand"
+        raise InputError(what, where=str(path), todo=_BY_COMMAND)
+
+
+def _digest(rest: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
