@@ -110,6 +110,15 @@ def test_a_setting_keeps_its_place_in_addresses_under_another_name(monkeypatch: 
     assert address(today | {"layers": {"number": 4}}, CORPUS) == address(recipe(), CORPUS)
 
 
+def test_the_weight_of_weak_labels_is_that_of_lists_of_terms() -> None:
+    plain = recipe()
+    plain["training"].pop("weak", None)
+    plain.pop("sources", None)
+    old, today = plain | {"training": plain["training"] | {"weak": 0.5}}, plain | {"sources": {"terms": 0.5, "person": 1.0}}
+    assert address(old, CORPUS) == address(today, CORPUS) != address(plain, CORPUS)
+    assert address(plain | {"sources": {"terms": 0.3, "column": 0.3}}, CORPUS) == address(plain, CORPUS)
+
+
 def test_a_dictionary_is_known_by_its_words_and_not_by_its_place(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("one", "two", "three")]
     for path, words in zip(files, ("a b\n", "a b\n", "c\n"), strict=True):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,3 +93,26 @@ def test_what_is_imported_is_followed_through_our_folders_only() -> None:
     _, imported = sources._read("batag.training.loop")
     assert "batag.encoders.prediction" in imported
     assert "batag.objectives.objective" in imported
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_the_commit_of_the_sources_is_told_and_whether_they_have_changed_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*words: str) -> str:
+        identity = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+        return subprocess.run(["git", "-C", tmp_path, *identity, *words], capture_output=True, text=True, check=True).stdout
+
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.setattr(sources.resources, "files", lambda package: tmp_path / package)
+    (tmp_path / "batag").mkdir()
+    (tmp_path / "batag" / "one.py").write_text("X = 1\n")
+    assert sources.commit() is None  # no repository
+    git("init", "-q")
+    assert sources.commit() is None  # somebody else's, which does not have the sources
+    git("add", ".")
+    git("commit", "-qm", "first")
+    (tmp_path / "beside").write_text("not of the sources\n")
+    assert sources.commit() == git("rev-parse", "--short=12", "HEAD").strip()
+    (tmp_path / "batag" / "one.py").write_text("X = 2\n")
+    assert sources.commit() == git("rev-parse", "--short=12", "HEAD").strip() + "-dirty"

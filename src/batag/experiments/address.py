@@ -45,8 +45,12 @@ NEUTRAL: Mapping[str, str | float] = {
     "schedule.warmup": "auto",
     "schedule.scale": "peak",
     "schedule.beta": "joined",
-    "training.batch": 8,
+    "sources.person": 1,
+    "sources.column": 0.3,
+    "sources.model": 0.3,
+    "sources.llm": 0.3,
     "training.weak": 0.3,
+    "training.batch": 8,
     "training.average": 0,
     "training.adversary": 0,
     "training.clip": 0,
@@ -60,7 +64,7 @@ NEUTRAL: Mapping[str, str | float] = {
 UNREAD = ("training.checkpoint_steps", "training.replay", "dial.")
 """Settings (or tables) that decide no number of a cell."""
 
-OLD_NAMES: Mapping[str, str] = {}
+OLD_NAMES: Mapping[str, str] = {"training.weak": "sources.terms"}
 """The name that addresses know a setting by: the one that it is called today. A setting that is renamed comes in here."""
 
 
