@@ -22,7 +22,7 @@ STREAM_FORMATS = {
     "doccano": ".doccano",
     "label-studio": ".label-studio",
 }
-WRITABLE = STREAM_FORMATS | {"parquet": ".parquet"}
+WRITABLE = STREAM_FORMATS | {"parquet": ".parquet", "xlsx": ".xlsx"}
 
 NASTY = [
     "\0", "\r\n", "\r", "\n", "\t", "\u2028", "\u2029", "\u0085", "\u3000", "\u00a0", "\ufeff", "\u200b", "\u200d", "\x1c",

@@ -162,7 +162,7 @@ def test_whatever_a_json_line_holds_stays(tmp_path: Path) -> None:
     assert isinstance(found["tags"], list)
 
 
-@pytest.mark.parametrize("name", ["one.parquet", "one.jsonl", "one.csv", "one.tsv", "one.jsonl.gz", "one.csv.zst"])
+@pytest.mark.parametrize("name", ["one.parquet", "one.jsonl", "one.csv", "one.tsv", "one.jsonl.gz", "one.csv.zst", "one.xlsx"])
 def test_one_file_is_the_parts_joined_and_nothing_is_left_beside_it(source: Path, tmp_path: Path, name: str) -> None:
     from batag.pages.formats import read_pages
 

@@ -182,7 +182,7 @@ def test_a_folder_as_input_or_output_ends_with_one(tmp_path: Path, pages: Path) 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["out.xlsx"], "--to"),
+        (["out.xls"], "--to"),
         (["out"], "--to"),
         (["out.jsonl", "--to", "jsnl"], "jsonl"),
         (["out.jsonl", "--to", "spans"], "--to"),

@@ -230,7 +230,7 @@ WRONG: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {
     "a file without a page": (("only-bad.jsonl", "--out", "t.jsonl"), 1, ("only-bad.jsonl:1", "no page could be read")),
     "a bad record read strictly": (("bad.jsonl", "--strict", "--out", "t.jsonl"), 1, ("bad.jsonl:2", "--strict")),
     "an output of no format": (("p.jsonl", "--out", "t.docx"), 2, ("t.docx", "--to")),
-    "an output that is not written": (("p.jsonl", "--out", "t.xlsx"), 2, ("t.xlsx", "--to")),
+    "an output that is not written": (("p.jsonl", "--out", "t.xls"), 2, ("t.xls", "--to")),
     "an output compressed twice": (("p.jsonl", "--out", "t.parquet.gz"), 2, ("t.parquet.gz", ".parquet")),
     "an output in a folder that is not there": (("p.jsonl", "--out", "no/t.jsonl"), 1, ("no/t.jsonl", "cannot be written")),
     "an unknown format to write": (("p.jsonl", "--out", "t", "--to", "jsnol"), 2, ("jsnol", "jsonl")),

@@ -6,6 +6,7 @@ import csv
 import gc
 import gzip
 import json
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -70,13 +71,22 @@ def test_the_suite_covers_every_writable_format() -> None:
     assert {name for name, format in FORMATS.items() if format.writes} == WRITABLE.keys()
 
 
+def held(value: Any, name: str) -> Any:
+    """The value as a file of the format can hold it: XML, of which workbooks are made, has no control characters."""
+    if isinstance(value, str):
+        return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "\ufffd", value) if name == "xlsx" else value
+    if isinstance(value, dict):
+        return {key: held(each, name) for key, each in value.items()}
+    return type(value)(held(each, name) for each in value) if isinstance(value, list | tuple) else value
+
+
 @pytest.mark.parametrize("name", WRITABLE)
-@given(some=st.lists(pages(), min_size=1, max_size=3, unique_by=lambda page: page.id))
+@given(some=st.lists(pages(), min_size=1, max_size=3, unique_by=lambda page: held(page.id, "xlsx")))
 @property_settings
 def test_a_round_trip_keeps_ids_text_language_shop_and_tags(tmp_path: Path, name: str, some: list[Page]) -> None:
     path = save(some, tmp_path / f"pages{WRITABLE[name]}", name)
     again, problems = read_with_problems(path, format=name)
-    assert list(map(essence, again)) == list(map(essence, some))
+    assert list(map(essence, again)) == [held(essence(page), name) for page in some]
     assert not problems.counts
 
 
@@ -484,7 +494,7 @@ def test_an_unknown_format_is_a_usage_error_that_offers_the_nearest(tmp_path: Pa
     with pytest.raises(UsageError, match="parquet"):
         read_pages(path, format="parqet")
     with pytest.raises(UsageError):
-        write_pages([], tmp_path / "a.xlsx")
+        write_pages([], tmp_path / "a.xlsm")
     with pytest.raises(UsageError):
         write_pages([], tmp_path / "a", format="spans")
 

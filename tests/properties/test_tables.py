@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -24,7 +25,7 @@ from batag.catalogue.tagged import Options
 from batag.pages.problems import Problems
 
 TITLES = [page["title"] for page in catalogue(6, split="test")]
-FORMATS = ["jsonl", "csv", "tsv", "parquet"]
+FORMATS = ["jsonl", "csv", "tsv", "parquet", "xlsx"]
 FORMULAS = [
     "=",
     "+",
@@ -84,6 +85,13 @@ def write(path: Path, header: list[str], rows: list[list[str]]) -> Path:
         path.write_text("\n".join(records), encoding="utf-8")
     elif path.suffix == ".parquet":
         pq.write_table(pa.table([list(column) for column in zip(*rows, strict=True)], names=header), path)
+    elif path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for number, row in enumerate([header, *rows], 1):
+            for place, text in enumerate(row, 1):
+                book.active.cell(number, place, text).data_type = "s"
+        book.save(path)
+        book.close()
     else:
         stream = io.StringIO(newline="")
         csv.writer(stream, delimiter="," if path.suffix == ".csv" else "\t").writerows([header, *rows])
@@ -98,6 +106,12 @@ def raw_rows(path: Path) -> list[dict[str, Any]]:
     if path.suffix == ".parquet":
         found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
         return found
+    if path.suffix == ".xlsx":
+        book = openpyxl.load_workbook(path)
+        header, *rows = book.active.iter_rows()
+        assert not any(cell.data_type == "f" for row in (header, *rows) for cell in row)
+        book.close()
+        return [{name.value: cell.value for name, cell in zip(header, row, strict=True)} for row in rows]
     text = io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")
     return list(csv.DictReader(text, delimiter="," if path.suffix == ".csv" else "\t"))
 
@@ -153,7 +167,7 @@ def test_tags_name_the_shops_own_columns_and_the_file_is_read_again_without_opti
 
 
 @pytest.mark.parametrize("to", FORMATS)
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "xlsx"])
 @given(data=st.data(), header=st.sampled_from(OURS))
 @settings(max_examples=6, deadline=None)
 def test_tags_name_columns_as_they_are_spelt(kind: str, to: str, data: st.DataObject, header: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -15,6 +16,7 @@ from batag.errors import InputError, UsageError
 from batag.pages.file import open_file
 from batag.pages.formats import check_format, detect_format, format_of_name, read_pages
 from batag.pages.formats.delimited import column_names, table_rows
+from batag.pages.formats.xlsx import SheetRows
 from batag.pages.problems import SKIPPED_PAGE, Problem, Problems
 from batag.pages.source import Source, open_source
 from batag.settings import settings
@@ -98,6 +100,12 @@ class Inputs:
                 names = tuple(column_names(rows.header, source))
                 header = spelt(rows.header, names)
                 yield from _cut(_cells(source, rows), said | {"kind": "cells", "names": names, "header": header}, source)
+            elif name == "xlsx" and path != "-":
+                sheet = SheetRows(source)
+                names = tuple(sheet.names)
+                header = spelt(sheet.header, names)
+                entries = ((number, number - 1, cells) for number, cells in _with_failures(source, sheet))
+                yield from _cut(entries, said | {"kind": "sheet", "names": names, "header": header}, source)
             else:
                 source.close()
                 reading: dict[str, Any] = {"columns": self.columns, "language": self.language, "encoding": self.encoding}
@@ -169,7 +177,8 @@ def _with_failures(source: Source, rows: Iterable[tuple[int, Any]]) -> Iterator[
     source.problems = queue
     for number, row in chain(rows, [(0, None)]):
         for problem in queue.taken(whole):
-            yield int(problem.where.rpartition(":")[2]), f"{problem.where}: {problem.reason}"
+            place = re.search(r"\d+$", problem.where)
+            yield int(place[0]) if place else 0, f"{problem.where}: {problem.reason}"
         if row is not None:
             yield number, row
 
@@ -211,7 +220,7 @@ def _cut(entries: Iterable[Entry], said: dict[str, Any], source: Source) -> Iter
 def _length(held: Any) -> int:
     if isinstance(held, (bytes, str)):
         return len(held)
-    return sum(map(len, held)) if isinstance(held, list) else held.characters
+    return sum(len(str(cell)) for cell in held if cell) if isinstance(held, list) else held.characters
 
 
 def _ranges(source: Source, said: dict[str, Any]) -> Iterator[Part]:

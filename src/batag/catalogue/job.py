@@ -24,6 +24,7 @@ from batag.catalogue.tagged import Options, PartFacts
 from batag.catalogue.totals import Totals
 from batag.catalogue.workers import Work, Workers, disk_error, part_error
 from batag.errors import BatagError, InputError
+from batag.pages.formats.sheet import check_rows
 from batag.pages.problems import Problems
 from batag.pages.targets import check_targets
 from batag.settings import settings
@@ -125,7 +126,7 @@ class Job:
                 if finished:
                     todo = "Say --restart to tag everything again"
                     raise InputError("has fewer rows than when the job began", where=where, todo=todo)
-                if totals.pages == totals.errors:
+                if totals.pages == totals.errors and not totals.tokens:
                     self._clear(folder, made=made)
                     raise InputError("no page could be read", where=where, todo="See the problems")
                 if self.strict and totals.errors:
@@ -145,8 +146,13 @@ class Job:
         return totals
 
     def _parts(self, problems: Problems) -> Iterator[Part]:
+        rows = 1
         try:
-            yield from with_usual_language(self.inputs.parts(problems))
+            for part in with_usual_language(self.inputs.parts(problems)):
+                rows += part.rows
+                if self.one_file and self.options.format == "xlsx":
+                    check_rows(rows)  # before anybody waits for it
+                yield part
         except OSError as error:
             what = f"cannot be read ({error.strerror or error})"
             raise InputError(what, where=error.filename or ", ".join(self.inputs.paths), todo="Check the file") from error

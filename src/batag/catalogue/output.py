@@ -5,21 +5,31 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import repeat
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from batag.catalogue.rows import Rows
+from batag.catalogue.sheet import TaggedSheet
+from batag.pages.formats.sheet import Cell, SheetWriter
 from batag.pages.formats.table import TableWriter
 from batag.pages.layout import KEY, Layout, escape, layout_of
 from batag.pages.page import Page, Tag
 from batag.pages.record import dump, tag_record
-from batag.pages.row import COLUMNS, to_cells
+from batag.pages.row import COLUMNS, is_readable, to_cells
 
-SUFFIXES = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv"}
+SUFFIXES = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv", "xlsx": ".xlsx"}
 COMPRESSIONS = {"": "", "gz": ".gz", "zst": ".zst"}
 _ADDED = ("tags", "reviewed", "error")
 _OURS = tuple(name for name in COLUMNS if name not in _ADDED)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A part's bytes, the error of each row, and how many cells were escaped."""
+
+    data: bytes
+    errors: Sequence[str | None]
+    escaped: int = 0
 
 
 def encode(
@@ -31,31 +41,46 @@ def encode(
     compression: str = "",
     bom: bool = False,
     excel_safe: bool = False,
-) -> tuple[bytes, int]:
-    """The rows of a part in a format, compressed if asked; and how many cells were escaped."""
+    labels: Sequence[str] = (),
+) -> Encoded:
+    """The rows of a part in a format, compressed if asked; a workbook has a column for each of `labels`."""
     header = tuple(escape(name) if excel_safe else name for name in rows.header)
     spelt = {} if format == "jsonl" else dict(zip(rows.names, header, strict=True))
-    columns = [_columns(record, rows, spelt) for record in rows.records] if rows.names or format == "jsonl" else []
-    if rows.names or any(columns):
-        tags = [_named(own, said, spelt) for own, said in zip(tags, columns, strict=True)]
+    mapped = bool(rows.names) or format == "jsonl"
+    columns = [_columns(record, rows, spelt) if mapped else {} for record in rows.records]
+    tags = [_named(own, said, spelt) for own, said in zip(tags, columns, strict=True)] if mapped else tags
     if format == "parquet":
-        return _parquet(rows, tags, errors, columns), 0
+        return Encoded(_parquet(rows, tags, errors, columns), errors)
+    replaced = _replaced(rows)
     if format == "jsonl":
         lines = zip(rows.records, rows.pages, tags, errors, columns, strict=True)
-        return compress(b"".join(dump(_line(*line)) + b"\n" for line in lines), compression), 0
+        data = b"".join(dump(_line(*line, replaced=replaced)) + b"\n" for line in lines)
+        return Encoded(compress(data, compression), errors)
     stream = io.BytesIO()
-    names, cells = _cells(rows)
-    marked = _is_marked(rows)
+    names, cells = _cells(rows, typed=format == "xlsx")
+    table = zip(cells, tags, errors, columns, strict=True)
+    if format == "xlsx":
+        wheres = (page.where if isinstance(page, Page) else "" for page in rows.pages)
+        with SheetWriter(stream) as writer:
+            sheet = TaggedSheet(writer, names, labels=labels, marked=_is_marked(rows))
+            said = [sheet.row(*row[:3], columns=row[3], where=where) for row, where in zip(table, wheres, strict=True)]
+        return Encoded(stream.getvalue(), said)
     mark = "\t" if format == "tsv" else ","
-    writer = TableWriter(stream, (*names, *_ADDED), mark=mark, bom=bom, excel_safe=excel_safe, marked=marked)
-    for own, found, error, said in zip(cells, tags, errors, columns or repeat({}), strict=False):
-        writer.row((*own, dump([tag_record(tag) for tag in found]).decode(), "false", error or ""), columns=said)
-    return compress(stream.getvalue(), compression), writer.escaped.total()
+    lined = TableWriter(stream, (*names, *_ADDED), mark=mark, bom=bom, excel_safe=excel_safe, marked=_is_marked(rows))
+    for own, found, error, of_row in table:
+        lined.row((*own, dump([tag_record(tag) for tag in found]).decode(), "false", error or ""), columns=of_row)
+    return Encoded(compress(stream.getvalue(), compression), errors, lined.escaped.total())
 
 
 def _is_marked(rows: Rows) -> bool:
     """Whether a table needs a column that says which columns fields are in."""
     return bool(rows.names) and (bool(rows.columns) or KEY in rows.names)
+
+
+def _replaced(rows: Rows) -> frozenset[str]:
+    """The columns of the input that are written anew, or repeat what was in those."""
+    repeating = filter(is_readable, rows.names) if "tags" in rows.names else ()
+    return frozenset({*_ADDED, *repeating, *([KEY] if rows.names else [])})
 
 
 def _columns(record: Mapping[str, Any], rows: Rows, spelt: Mapping[str, str]) -> dict[str, str]:
@@ -87,10 +112,16 @@ def compress(data: bytes, compression: str) -> bytes:
 
 
 def _line(
-    record: dict[str, Any], page: Page | str, tags: Sequence[Tag], error: str | None, columns: Mapping[str, str]
+    record: dict[str, Any],
+    page: Page | str,
+    tags: Sequence[Tag],
+    error: str | None,
+    columns: Mapping[str, str],
+    *,
+    replaced: frozenset[str],
 ) -> dict[str, Any]:
     """A record as it came, with what is written anew at its end."""
-    replaced = (*_ADDED, KEY) if columns else _ADDED
+    replaced = replaced | {KEY} if columns else replaced
     if not record.keys().isdisjoint(replaced):
         record = {key: value for key, value in record.items() if key not in replaced}
     named = {"id": page.id} if isinstance(page, Page) and record.get(columns.get("id", "id")) is None else {}
@@ -98,11 +129,14 @@ def _line(
     return record | named | {"tags": [tag_record(tag) for tag in tags], "reviewed": False, "error": error} | said
 
 
-def _cells(rows: Rows) -> tuple[list[str], Iterable[list[str]]]:
-    """The columns that came in and each row's cells as text; of records without columns, those of batag's own tables."""
+def _cells(rows: Rows, *, typed: bool = False) -> tuple[list[str], Iterable[list[Any]]]:
+    """The columns that came in and each row's cells as text (`typed`: numbers as they are); of records without columns, those
+    of batag's own tables."""
     if rows.names:
-        kept = [(name, own) for name, own in zip(rows.names, rows.header, strict=True) if name not in (*_ADDED, KEY)]
-        return [own for _, own in kept], ([_text(record.get(name)) for name, _ in kept] for record in rows.records)
+        replaced = _replaced(rows)
+        kept = [(name, own) for name, own in zip(rows.names, rows.header, strict=True) if name not in replaced]
+        text = _typed if typed else _text
+        return [own for _, own in kept], ([text(record.get(name)) for name, _ in kept] for record in rows.records)
     pairs = zip(rows.pages, rows.records, strict=True)
     return list(_OURS), ([own[name] for name in _OURS] for own in (_our_cells(page, record) for page, record in pairs))
 
@@ -120,6 +154,10 @@ def _text(value: Any) -> str:
     return dump(value).decode() if isinstance(value, (bool, dict, list, tuple, bytes)) else str(value)
 
 
+def _typed(value: Any) -> Cell:
+    return value if isinstance(value, int | float) else _text(value)
+
+
 def _parquet(
     rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None], columns: Sequence[Mapping[str, str]]
 ) -> bytes:
@@ -127,7 +165,7 @@ def _parquet(
     import pyarrow.parquet as pq
 
     if rows.table is not None:
-        table = rows.table.select([place for place, name in enumerate(rows.names) if name not in (*_ADDED, KEY)])
+        table = rows.table.select([place for place, name in enumerate(rows.names) if name not in _replaced(rows)])
     else:
         names, cells = _cells(rows)
         # What is empty here was empty or absent there.
@@ -172,6 +210,11 @@ def join(parts: Iterable[bytes], stream: BinaryIO, *, format: str) -> None:
     """Parts, in order, as one file; tables have their header once."""
     if format == "parquet":
         _join_parquet(parts, stream)
+        return
+    if format == "xlsx":
+        with SheetWriter(stream) as sheet:
+            for data in parts:
+                sheet.rows_of(data)
         return
     for number, data in enumerate(parts):
         stream.write(data[_header_length(data) :] if number and format in ("csv", "tsv") else data)

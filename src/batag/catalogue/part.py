@@ -15,9 +15,10 @@ Entry = tuple[int, int, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Rows `first` to `first + rows - 1` of a source. `lines` are JSON, `cells` a table's (with the columns' `names`), `pages`
-    are read already; a `range` of a Parquet file is read where it is tagged. `header` has the names as they are spelt there,
-    `usual_language` that of most pages at its beginning, `share` tells how much of the source is read at its end."""
+    """Rows `first` to `first + rows - 1` of a source. `lines` are JSON, `cells` a table's (with the columns' `names`) and
+    `sheet` those of a workbook, `pages` are read already; a `range` of a Parquet file is read where it is tagged. `header` has
+    the names as they are spelt there, `usual_language` that of most pages at its beginning, `share` tells how much of the
+    source is read at its end."""
 
     number: int
     file: int = 0

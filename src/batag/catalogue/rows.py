@@ -19,10 +19,11 @@ from batag.pages.formats.parquet import row_of
 from batag.pages.layout import KEY, unescaped
 from batag.pages.page import Page
 from batag.pages.problems import Problem, Problems
-from batag.pages.record import KNOWN_KEYS, RecordReader, to_record
+from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, RecordReader, to_record
 from batag.pages.row import from_cells
 from batag.pages.source import Source
 
+_TYPED = frozenset({"range", "sheet"})
 _BATCH = 4_096
 _REPLACED = frozenset({"tags", "labels", "reviewed", "error"})
 
@@ -54,8 +55,11 @@ def read_rows(part: Part, *, whole: bool) -> Rows:
         elif isinstance(record, Page):
             page, kept = record, to_record(record)
         else:
-            kept = unescaped(record) if part.kind == "cells" else record
-            there = {key: value for key, value in record.items() if value is not None} if part.kind == "range" else record
+            kept = unescaped(record) if part.kind in ("cells", "sheet") else record
+            there = {key: value for key, value in record.items() if value is not None} if part.kind in _TYPED else record
+            if part.kind == "sheet":
+                there = {key: str(value) for key, value in there.items()}
+                kept |= {name: there[name] for name in (*STANDARD_FIELDS, *part.columns.values()) if name in there}
             cells = record if part.kind == "lines" else from_cells(there)
             if _REPLACED.isdisjoint(cells):
                 page = reader.page(cells, where=where, number=number)
@@ -85,7 +89,7 @@ def _records(part: Part, rows: Rows, problems: Problems, *, whole: bool) -> Iter
         return
     source = Source(name=part.source, head=b"", stream=BytesIO(), raw=BytesIO(), problems=problems)
     for line, number, held in part.entries:
-        where = f"{part.source}:{line}"
+        where = f"{part.source}, row {line}" if part.kind == "sheet" else f"{part.source}:{line}"
         if isinstance(held, bytes):
             record = parse_object(source, held, where)
             failed = "; ".join(f"{each.where}: {each.reason}" for each in problems.listed)

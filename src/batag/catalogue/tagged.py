@@ -74,7 +74,7 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
     if untold:
         rows.counts["untold-language"] += untold
     errors = [page if isinstance(page, str) else None for page in rows.pages]
-    data, escaped = encode(
+    made = encode(
         rows,
         tags,
         errors,
@@ -82,8 +82,10 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
         compression=options.compression,
         bom=options.bom,
         excel_safe=options.excel_safe,
+        labels=options.labels or tagger.labels,
     )
-    failed = [reason for reason in errors if reason is not None]
+    data = made.data
+    failed = [reason for reason in made.errors if reason is not None]
     return data, PartFacts(
         number=part.number,
         source=part.source,
@@ -100,7 +102,7 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
         sha256=hashlib.sha256(data).hexdigest(),
         bytes=len(data),
         seconds=round(time.monotonic() - began, 3),
-        escaped=escaped,
+        escaped=made.escaped,
     )
 
 

@@ -67,8 +67,8 @@ def shape_of(out: str, to: str | None) -> Shape:
         format = check_format(said) if said else "parquet"
         if format not in SUFFIXES:
             raise UsageError(f"{format} is not written in parts", todo=f"Name a file, or say --to {', '.join(SUFFIXES)}")
-        if format == "parquet" and packed:
-            raise UsageError("parquet would be compressed twice", todo="Parquet is compressed inside: say --to parquet")
+        if format in ("parquet", "xlsx") and packed:
+            raise UsageError(f"{format} would be compressed twice", todo=f"It is compressed inside: say --to {format}")
         return Shape(out, format, packed, False)
     if packed and path.suffix != f".{packed}":
         raise UsageError(f"{out} does not say that it is compressed", todo=f"Name it {out}.{packed}")

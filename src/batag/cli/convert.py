@@ -14,7 +14,8 @@ def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="File to read; - is standard input.")],
     target: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - is standard output.")],
     to: Annotated[
-        str | None, typer.Option("--to", help="Format to write: jsonl, parquet, csv, conll, words, doccano or label-studio.")
+        str | None,
+        typer.Option("--to", help="Format to write: jsonl, parquet, csv, tsv, xlsx, conll, words, doccano or label-studio."),
     ] = None,
     bom: options.Bom = False,
     excel_safe: options.ExcelSafe = False,

@@ -26,10 +26,13 @@ def tag(
     ] = None,
     out: Annotated[
         str | None,
-        typer.Option("--out", "-o", help="A folder (tagged/) for parts, or one file: .parquet, .jsonl, .csv, ... .gz, .zst."),
+        typer.Option(
+            "--out", "-o", help="A folder (tagged/) for parts, or one file: .parquet, .jsonl, .csv, .xlsx, ... .gz, .zst."
+        ),
     ] = None,
     to: Annotated[
-        str | None, typer.Option("--to", help="Format to write, if the name does not tell: parquet, jsonl, jsonl.gz, csv, ...")
+        str | None,
+        typer.Option("--to", help="Format to write, if the name does not tell: parquet, jsonl, jsonl.gz, csv, xlsx, ..."),
     ] = None,
     bom: options.Bom = False,
     excel_safe: options.ExcelSafe = False,

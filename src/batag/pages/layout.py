@@ -52,9 +52,14 @@ def _texts(values: Iterable[Any]) -> bool:
     return all(isinstance(value, str) for value in values)
 
 
+def is_formula(cell: str) -> bool:
+    """Whether a spreadsheet may take a cell for a formula."""
+    return _FORMULA.match(cell) is not None
+
+
 def escape(cell: str) -> str:
     """A cell that a spreadsheet does not run: one that begins like a formula gets an apostrophe in front."""
-    return f"'{cell}" if _FORMULA.match(cell) else cell
+    return f"'{cell}" if is_formula(cell) else cell
 
 
 def unescaped(record: Mapping[str, Any]) -> dict[str, Any]:

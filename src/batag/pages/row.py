@@ -11,6 +11,7 @@ from batag.pages.layout import KEY, unescaped
 from batag.pages.page import Page
 from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, dump, to_record
 
+_FOR_PEOPLE = " (tags)"
 COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "reviewed", "more")
 """`tags` is a JSON list; `reviewed` true, false or, without labels, empty; `more` a JSON object of everything else
 (other fields, tokens, extra columns), often empty."""
@@ -32,12 +33,22 @@ def to_cells(page: Page) -> dict[str, str]:
     return cells
 
 
+def readable(label: str) -> str:
+    """The column of a workbook that has the tags of a label for people; `tags` has them for machines."""
+    return f"{label}{_FOR_PEOPLE}"
+
+
+def is_readable(name: str) -> bool:
+    """Whether a column is such a one: it only repeats what stands in `tags`."""
+    return name.endswith(_FOR_PEOPLE)
+
+
 def from_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a row, as it was before cells were escaped."""
     tags, more = _loads(cells.get("tags"), b"["), _loads(cells.get("more"), b"{")
     record = unescaped(cells)
     if isinstance(tags, list):
-        record["tags"] = tags
+        record = {key: value for key, value in record.items() if not is_readable(key)} | {"tags": tags}
     if isinstance(more, dict):
         del record["more"]
         record |= more

@@ -38,7 +38,7 @@ FORMATS = {
     "csv": Format("delimited", (".csv",)),
     "tsv": Format("delimited", (".tsv",), reading=(("mark", "\t"),), writing=(("mark", "\t"),)),
     "parquet": Format("parquet", (".parquet", ".pq")),
-    "xlsx": Format("xlsx", (".xlsx", ".xlsm"), writes=False),
+    "xlsx": Format("xlsx", (".xlsx", ".xlsm")),
     "conll": Format("columns", (".conll", ".bio", ".iob")),
     "words": Format("columns", (".words",), writing=(("scheme", "flat"),)),
     "label-studio": Format("label_studio"),
@@ -119,8 +119,10 @@ def format_to_write(path: Path | str, said: str | None) -> str:
     if name is None or not FORMATS[name].writes:
         writable = ", ".join(each for each, format in FORMATS.items() if format.writes)
         raise UsageError(f"cannot tell which format to write to {path}", todo=f"Say --to with one of {writable}")
-    if name == "parquet" and Path(path).suffix in (".gz", ".zst"):
-        raise UsageError(f"{path} would be compressed twice", todo="Parquet is compressed inside: name it .parquet")
+    if name == "xlsx" and Path(path).suffix.lower() == ".xlsm":
+        raise UsageError(f"{path} would be a workbook with macros", todo="Name it .xlsx")
+    if name in ("parquet", "xlsx") and Path(path).suffix in (".gz", ".zst"):
+        raise UsageError(f"{path} would be compressed twice", todo=f"It is compressed inside: name it .{name}")
     return name
 
 

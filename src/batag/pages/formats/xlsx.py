@@ -3,49 +3,90 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, time
-from typing import Any
+from typing import Any, BinaryIO
 
 from batag.errors import InputError
-from batag.pages.file import DamagedFileError
 from batag.pages.formats.delimited import column_names
+from batag.pages.formats.sheet import Cell, SheetWriter, cut, possible
 from batag.pages.page import Page
 from batag.pages.record import RecordReader
-from batag.pages.row import from_cells
+from batag.pages.row import COLUMNS, from_cells, to_cells
 from batag.pages.source import Source
+
+Row = tuple[int, dict[int, Any]]
+"""Its number, and the cells that it has by the number of their column."""
 
 
 def read(source: Source) -> Iterator[Page]:
     """Pages of a workbook, row by row."""
+    rows = SheetRows(source)
+    reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
+    for number, cells in rows:
+        record = from_cells({name: str(cell) for name, cell in zip(rows.names, cells, strict=False) if cell is not None})
+        page = reader.page(record, where=f"{source.name}, row {number}", number=number - 1)
+        if page is not None:
+            yield page
+
+
+def write(pages: Iterable[Page], stream: BinaryIO) -> None:
+    """A workbook with the columns of CSV; a cell that Excel cannot hold is an error."""
+    with SheetWriter(stream) as sheet:
+        sheet.row(COLUMNS)
+        for page in pages:
+            fields = {name: possible(text) for name, text in page.fields.items()}
+            tags = tuple(replace(tag, text=possible(tag.text)) for tag in page.tags)
+            cells = to_cells(replace(page, fields=fields, tags=tags))
+            for name, cell in cells.items():
+                if cut(cell) != cell:
+                    todo = "Write .csv, .parquet or .jsonl, which have no such limit"
+                    raise InputError(f"{name} is longer than a cell of Excel", where=f"page {page.id}", todo=todo)
+            sheet.row(list(cells.values()))
+
+
+class SheetRows(Iterator[tuple[int, list[Cell]]]):
+    """The rows of the first sheet under its header (`header` as it is spelt, `names` as batag knows them) with their numbers;
+    empty ones are passed over, and so is what stands beside the header's columns."""
+
+    def __init__(self, source: Source) -> None:
+        self._rows = _rows(source)
+        _, cells = next(self._rows, (1, {}))
+        given = [cells.get(place) for place in range(1, max(cells, default=0) + 1)]
+        self.header = ["" if name is None else str(name) for name in given]
+        self.names = column_names(given, source)
+
+    def __next__(self) -> tuple[int, list[Cell]]:
+        for number, cells in self._rows:
+            if any(cell is not None and cell != "" for cell in cells.values()):
+                return number, [_plain(cells.get(place)) for place in range(1, len(self.names) + 1)]
+        raise StopIteration
+
+
+def _rows(source: Source) -> Iterator[Row]:
+    """The rows of the first sheet; a workbook that breaks in the middle ends there."""
     import openpyxl
 
-    number = 1
+    number = 0
     try:
         with _quiet():
             book = openpyxl.load_workbook(source.seekable(), read_only=True, data_only=True)
+        try:
             rows = book.worksheets[0].iter_rows(values_only=True)
-            header = next(rows, ())
+            while (cells := _next(rows)) is not None:
+                number += 1
+                yield number, {place: cell for place, cell in enumerate(cells, 1) if cell is not None}
+        finally:
+            book.close()
     except Exception as error:  # a damaged workbook breaks openpyxl in many ways
-        what = f"is not a readable workbook ({str(error)[:80] or type(error).__name__})"
-        raise InputError(what, where=source.name, todo="Save it as .xlsx; a zip must be unpacked first") from error
-    try:
-        names = column_names(list(header), source)
-        reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
-        while (cells := _next(rows)) is not None:
-            number += 1
-            if all(cell is None or cell == "" for cell in cells):
-                continue
-            named = zip(names, cells, strict=False)
-            record = from_cells({name: _text(cell) for name, cell in named if name and cell is not None})
-            page = reader.page(record, where=f"{source.name}, row {number}", number=number - 1)
-            if page is not None:
-                yield page
-    except DamagedFileError as error:
-        source.problems.add("truncated", f"{source.name}, row {number + 1}", f"the workbook cannot be read further ({error})")
-    finally:
-        book.close()
+        reason = str(error)[:80] or type(error).__name__
+        if number == 0:
+            what = f"is not a readable workbook ({reason})"
+            raise InputError(what, where=source.name, todo="Save it as .xlsx; a zip must be unpacked first") from error
+        where = f"{source.name}, row {number + 1}"
+        source.problems.add("truncated", where, f"the workbook cannot be read further ({reason})")
 
 
 @contextmanager
@@ -57,17 +98,14 @@ def _quiet() -> Iterator[None]:
 
 
 def _next(rows: Iterator[tuple[Any, ...]]) -> tuple[Any, ...] | None:
-    try:
-        with _quiet():
-            return next(rows, None)
-    except Exception as error:  # as above
-        raise DamagedFileError(str(error)[:80] or type(error).__name__) from error
+    with _quiet():
+        return next(rows, None)
 
 
-def _text(cell: Any) -> Any:
-    """A cell as a person sees it: 24.0 is 24, a date is its ISO form."""
+def _plain(cell: Any) -> Cell:
+    """A cell as a person sees it: 24.0 is 24, a date is its ISO form; numbers stay numbers."""
     if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
+        return int(cell)
     if isinstance(cell, datetime):
         return (cell if cell.time() != time() else cell.date()).isoformat()
-    return cell if isinstance(cell, str) else str(cell)
+    return cell if cell is None or isinstance(cell, str | int | float) else str(cell)

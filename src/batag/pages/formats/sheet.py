@@ -1,0 +1,157 @@
+"""Excel workbooks of one sheet, row after row; the same rows give the same bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from io import BytesIO
+from math import isfinite
+from types import TracebackType
+from typing import BinaryIO
+from xml.sax.saxutils import escape
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from batag.errors import UsageError
+from batag.pages.layout import is_formula
+from batag.pages.page import without_surrogates
+
+MOST_ROWS = 1_048_576
+MOST_CHARACTERS = 32_767
+"""What Excel opens: rows of a sheet, its header among them, and UTF-16 units of a cell."""
+Cell = str | int | float | None
+SHEET = "xl/worksheets/sheet1.xml"
+_OPENING, _CLOSING = b"<sheetData>", b"</sheetData>"
+_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_FILES = {
+    "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="rels" '
+    f'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" '
+    f'ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="{_KIND}.sheet.main+xml"/>'
+    f'<Override PartName="/xl/styles.xml" ContentType="{_KIND}.styles+xml"/>'
+    f'<Override PartName="/{SHEET}" ContentType="{_KIND}.worksheet+xml"/></Types>',
+    "_rels/.rels": f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId1" '
+    f'Type="{_OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+    "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_OFFICE}"><sheets>'
+    '<sheet name="pages" sheetId="1" r:id="rId1"/></sheets></workbook>',
+    "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_PACKAGE}/relationships"><Relationship Id="rId1" '
+    f'Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="{_OFFICE}/styles" '
+    'Target="styles.xml"/></Relationships>',
+    # Style 1 is the header's; style 2 has the quote prefix: a text that begins like a formula stays one when it is edited.
+    "xl/styles.xml": f'<styleSheet xmlns="{_MAIN}"><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/>'
+    '<sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill>'
+    '<patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/>'
+    '</border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
+    '<cellXfs count="3"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" '
+    'borderId="0" xfId="0" applyFont="1"/><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1"/>'
+    '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>',
+}
+_HEAD = (
+    f'<worksheet xmlns="{_MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" '
+    'activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/>'
+    '<cols><col min="1" max="16384" width="24" customWidth="1"/></cols>'
+)
+_IMPOSSIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_NUMBER = re.compile(rb' r="([A-Z]*)(\d+)"')
+_MOST_BYTES = (1 << 31) - (1 << 20)
+_TODO = "Write .csv, .parquet or .jsonl, which have no such limit, or a folder of parts"
+
+
+class SheetWriter:
+    """A workbook whose first row is a header that stays in sight. Texts stay texts, whatever they begin with; numbers are
+    numbers."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._rows = self._size = 0
+        self._zip = ZipFile(stream, "w", ZIP_DEFLATED)
+        for path, text in _FILES.items():
+            self._zip.writestr(_entry(path), _XML + text)
+        self._sheet = self._zip.open(_entry(SHEET), "w")
+        self._put((_XML + _HEAD).encode() + _OPENING)
+
+    def row(self, cells: Sequence[Cell]) -> None:
+        """One row more."""
+        self._rows += 1
+        style = ' s="1"' if self._rows == 1 else ""
+        made = (_cell(cell, f"{_letters(place)}{self._rows}", style) for place, cell in enumerate(cells))
+        self._put(f'<row r="{self._rows}">{"".join(made)}</row>'.encode())
+
+    def rows_of(self, data: bytes) -> None:
+        """The rows of another workbook of ours, without its header if there is one."""
+        with ZipFile(BytesIO(data)) as book:
+            sheet = book.read(SHEET)
+        begin = sheet.index(b"</row>") + len(b"</row>") if self._rows else sheet.index(_OPENING) + len(_OPENING)
+        rows = sheet[begin : sheet.rindex(_CLOSING)]
+        shift = max(self._rows - 1, 0)
+        self._rows += rows.count(b"</row>")
+        # No quotation mark stands in a text as such: what looks like the number of a row or cell is one.
+        self._put(_NUMBER.sub(lambda found: b' r="%s%d"' % (found[1], int(found[2]) + shift), rows) if shift else rows)
+
+    def _put(self, data: bytes) -> None:
+        check_rows(self._rows)
+        self._size += len(data)
+        if self._size > _MOST_BYTES:
+            raise UsageError("more than 2 GB do not fit into a workbook", todo=_TODO)
+        self._sheet.write(data)
+
+    def __enter__(self) -> SheetWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is None:
+            self._sheet.write(_CLOSING + b"</worksheet>")
+        self._sheet.close()
+        self._zip.close()
+
+
+def check_rows(rows: int) -> None:
+    """Refuse more rows, the header among them, than a sheet has."""
+    if rows > MOST_ROWS:
+        raise UsageError(f"more than {MOST_ROWS - 1:,} pages do not fit into a sheet of Excel", todo=_TODO)
+
+
+def possible(text: str) -> str:
+    """The text as a workbook can hold it: U+FFFD stands for control characters that XML does not have; no offset moves."""
+    return _IMPOSSIBLE.sub("\ufffd", without_surrogates(text))
+
+
+def cut(text: str) -> str:
+    """As much of a text as a cell holds."""
+    if len(text) * 2 <= MOST_CHARACTERS:
+        return text
+    text = text[:MOST_CHARACTERS]
+    while (over := _units(text) - MOST_CHARACTERS) > 0:
+        text = text[: -((over + 1) // 2)]
+    return text
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
+def _entry(path: str) -> ZipInfo:
+    """A file of the workbook, always of the same day."""
+    entry = ZipInfo(path)
+    entry.compress_type = ZIP_DEFLATED
+    return entry
+
+
+def _letters(place: int) -> str:
+    """The name of a column: A to Z, AA, AB, ..."""
+    place, last = divmod(place, 26)
+    return f"{_letters(place - 1) if place else ''}{chr(65 + last)}"
+
+
+def _cell(value: Cell, reference: str, style: str) -> str:
+    if value is None or value == "":
+        return ""
+    if isinstance(value, bool):
+        return f'<c r="{reference}" t="b"><v>{int(value)}</v></c>'
+    if isinstance(value, int | float) and isfinite(value) and abs(value) < 1e15:
+        return f'<c r="{reference}"><v>{value!r}</v></c>'
+    text = possible(str(value))
+    style = style or (' s="2"' if is_formula(text) else "")
+    plain = escape(text, {"\r": "&#13;", '"': "&quot;"})
+    return f'<c r="{reference}"{style} t="inlineStr"><is><t xml:space="preserve">{plain}</t></is></c>'
