@@ -86,6 +86,8 @@ def test_the_other_encoders_are_behind_bat() -> None:
         for number in (*NUMBERS, *WITHOUT_NONE)
     ]
     assert others == [(20, 17), (20, 16), (19, 14), (20, 17), (20, 16), (19, 7), (19, 10), (20, 12)]
+    total = sum(number for number, _ in others), sum(number for _, number in others)
+    assert f"behind in {total[0]} of 160 numbers, clearly in {total[1]}" in line
     for part in ("17 clear", "16 clear", "(14 clear", "(16 and 7 clear)", "19 and 20 (10 and 12 clear)"):
         assert part in line
     for number in (*NUMBERS, *WITHOUT_NONE):
@@ -160,7 +162,13 @@ def test_the_range_of_the_new_objectives_beside_wce() -> None:
 
 def test_every_verdict_that_hangs_on_one_seed_says_so() -> None:
     one_seed = (
-        *("PBP converges fastest", "CECLA is best at 40 epochs", "lambda of 18 to 24", "the strategies v2 to v5"),
+        *(
+            "PBP converges fastest",
+            "CECLA is best at 40 epochs",
+            "at 40 epochs PBP",
+            "lambda of 18 to 24",
+            "the strategies v2 to v5",
+        ),
         *("attention and 3x1", "Pre-LN", "the FFN needs", "dynamic weights", "BAT beats the Evolved", "position in a learned"),
         *("deeper is not better", "Switch profits"),
     )
