@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,10 +26,11 @@ from zlib import crc32
 
 import numpy as np
 import torch
-from seqeval.metrics import f1_score
 
-from batag.evaluation.operating_point import NAMES, choose_dial, class_numbers, label_offsets, log_probabilities
-from batag.evaluation.tags import TagScores
+from batag.evaluation.assessment import Assessment, true_labels
+from batag.evaluation.decoding import Decoding
+from batag.evaluation.operating_point import NAMES, Dial
+from batag.evaluation.report import Report
 from batag.evaluation.tokens import TokenScores
 from batag.experiments.comparison import compare
 from batag.experiments.definition import PAPER_SETTINGS
@@ -39,7 +40,9 @@ from batag.pages.page import Page
 from batag.segmentation.segmentation import Segmentation
 from batag.tagging.tagger import Tagger
 from batag.training.data import DataFiles
-from batag.training.examples import Example, choose_scheme, label_words, make_examples
+from batag.training.dev import Dev
+from batag.training.dial import dial_on_dev
+from batag.training.examples import choose_scheme, label_words, make_examples
 from batag.training.metrics import Metrics
 from batag.training.recipe import read_recipe
 from batag.training.run import BUNDLE, METRICS, RECIPE, Run
@@ -96,6 +99,8 @@ SYSTEMS = ("batag", "batag-minilm", "batag-without-vectors", "bat-paper", "crf",
 PEERS = {"crf": "crf", "spacy": "spacy_ner", "bilstm-crf": "bilstm_crf"}
 WITHOUT_PROBABILITIES = ("spacy",)
 WITHOUT_CHANCE = ("crf",)
+WHOLE = {"window": 10**6, "overlap": 0}
+"""Pages in one piece: peers know no windows."""
 
 
 class Column(NamedTuple):
@@ -119,15 +124,16 @@ COLUMNS = (
 )
 
 
-def read(corpus: Corpus, data: Path) -> tuple[Scheme, dict[str, list[Example]]]:
+def read(corpus: Corpus, data: Path) -> tuple[Scheme, dict[str, Dev]]:
     return read_pages_of(corpus.pages(data), corpus.scheme)
 
 
-def read_pages_of(pages: Mapping[str, Sequence[Page]], name: str) -> tuple[Scheme, dict[str, list[Example]]]:
-    """The pages of each split as examples, and the scheme of the training pages."""
-    found = {split: label_words(own, Segmentation()) for split, own in pages.items()}
+def read_pages_of(pages: Mapping[str, Sequence[Page]], name: str) -> tuple[Scheme, dict[str, Dev]]:
+    """The labelled pages of each split and their examples, one a page, and the scheme of the training pages."""
+    labelled = {split: [page for page in own if page.labelled] for split, own in pages.items()}
+    found = {split: label_words(own, Segmentation()) for split, own in labelled.items()}
     scheme = choose_scheme(name, found["train"], where="train")
-    return scheme, {split: make_examples(own, scheme, window=10**6, overlap=0) for split, own in found.items()}
+    return scheme, {split: Dev(labelled[split], make_examples(own, scheme, **WHOLE)) for split, own in found.items()}
 
 
 def settings_of(system: str) -> list[str]:
@@ -139,8 +145,8 @@ def settings_of(system: str) -> list[str]:
     return list(PAPER_SETTINGS) if system == "bat-paper" else []
 
 
-def train_batag(corpus: Corpus, settings: Sequence[str], data: Path, folder: Path) -> tuple[Any, float]:
-    """Train through the ordinary run; a predictor of probabilities and the seconds that training took."""
+def train_batag(corpus: Corpus, settings: Sequence[str], data: Path, folder: Path) -> tuple[Tagger, float]:
+    """Train through the ordinary run; the tagger, and the seconds that training took."""
     if not (folder / BUNDLE).exists():
         recipe = read_recipe(None, settings=[f"pages.scheme={corpus.scheme}", *settings])
         begun = (folder / RECIPE).exists()
@@ -151,7 +157,7 @@ def train_batag(corpus: Corpus, settings: Sequence[str], data: Path, folder: Pat
     seconds = [line["seconds"] for line in Metrics(folder / METRICS).lines() if line["kind"] == "epoch"]
     # A run that was resumed counts from 0 again.
     whole = sum(one for one, after in zip(seconds, [*seconds[1:], 0.0], strict=True) if after < one)
-    return Tagger.load(folder, device="cpu").engine.probabilities, float(whole)
+    return Tagger.load(folder, device="cpu"), float(whole)
 
 
 def minilm() -> Path:
@@ -168,23 +174,28 @@ def run(job: Job) -> None:
     path = kept_in(job)
     torch.set_num_threads(1)
     corpus = CORPORA[name]
-    scheme, examples = read(corpus, data)
+    scheme, parts = read(corpus, data)
+    words = {split: [each.words for each in part.examples] for split, part in parts.items()}
     began = time.monotonic()
+    # What others find is theirs: only batag's stop words are taken from batag's tags.
+    plain = Decoding(scheme)
     if system in PEERS:
-        predict = import_module(f"peers.{PEERS[system]}").fit(examples["train"], examples["dev"], scheme, seed=seed)
+        fit = import_module(f"peers.{PEERS[system]}").fit
+        predict = fit(parts["train"].examples, parts["dev"].examples, scheme, seed=seed)
         seconds = time.monotonic() - began
     else:
         settings = [f"training.seed={seed}", *settings_of(system)]
-        predict, seconds = train_batag(corpus, settings, data, out / f"{name}-{system}-{seed}")
-    dev = predict([each.words for each in examples["dev"]])
+        tagger, seconds = train_batag(corpus, settings, data, out / f"{name}-{system}-{seed}")
+        predict, plain = tagger.engine.probabilities, replace(plain, stop_words=tagger.decoding.stop_words)
+    dev = predict(words["dev"])
     began = time.monotonic()
-    test = predict([each.words for each in examples["test"]])
-    speed = sum(len(each.words) for each in examples["test"]) / (time.monotonic() - began)
-    points = offsets(examples["dev"], dev, scheme) if system not in WITHOUT_PROBABILITIES else {}
+    test = predict(words["test"])
+    speed = sum(map(len, words["test"])) / (time.monotonic() - began)
+    dial = choose_points(parts["dev"], dev, scheme) if system not in WITHOUT_PROBABILITIES else None
     result = {"system": system, "corpus": name, "seed": seed, "seconds": round(seconds, 1), "tokens_a_second": round(speed)}
-    result["points"] = {
-        point: score(examples["test"], test, scheme, values) for point, values in ({"as it is": None} | points).items()
-    }
+    result["points"] = {"as it is": score(parts["test"], test, plain)}
+    if dial is not None:
+        result["points"] |= {point: score(parts["test"], test, replace(plain, dial=dial), point) for point in NAMES}
     part = path.with_suffix(".part")
     part.write_text(json.dumps(result), encoding="utf-8")
     part.replace(path)
@@ -195,35 +206,36 @@ def kept_in(job: Job) -> Path:
     return job.runs / f"{job.corpus}-{job.system}-{job.seed}.json"
 
 
-def offsets(dev: Sequence[Example], found: Sequence[Any], scheme: Scheme) -> dict[str, Any]:
-    """The operating points of a system that gives probabilities, chosen on dev in the same way for all."""
-    known = [np.array(each.labels) >= 0 for each in dev]
-    logits = np.concatenate([log_probabilities(np.asarray(values)[k]) for values, k in zip(found, known, strict=True)])
-    labels = np.concatenate([np.array(each.labels, dtype=np.int64)[k] for each, k in zip(dev, known, strict=True)])
-    pages = np.concatenate([np.full(int(k.sum()), number) for number, k in enumerate(known)])
-    dial = choose_dial(logits, class_numbers(scheme)[labels], pages, scheme)
-    return {name: label_offsets(scheme, dial.offsets(richness)) for name, richness in NAMES.items()}
+def choose_points(dev: Dev, found: Sequence[Any], scheme: Scheme) -> Dial:
+    """The operating points of a system that gives probabilities: chosen on dev as batag's own training chooses them."""
+    return dial_on_dev(dev.examples, found, scheme)
 
 
-def score(test: Sequence[Example], found: Sequence[Any], scheme: Scheme, offsets: Any) -> dict[str, Any]:
-    """Token and tag level, and each page's confusions for the bootstrap."""
-    total, tags, pages = TokenScores(scheme), TagScores(), []
+def score(test: Dev, found: Sequence[Any], decoding: Decoding, point: str | None = None) -> dict[str, Any]:
+    """Token and tag level as `batag evaluate` counts them, and each page's confusions for the bootstrap."""
+    scheme = decoding.scheme
+    total, pages = Assessment(Report(scheme)), []
     names: tuple[list[list[str]], list[list[str]]] = ([], [])
-    for example, values in zip(test, found, strict=True):
-        logits = log_probabilities(np.asarray(values)) + (0.0 if offsets is None else offsets)
-        labels = logits.argmax(1) if len(logits) else np.zeros(0, dtype=np.int64)
+    for prediction in test.predictions(map(np.asarray, found), Segmentation(), **WHOLE, labels=len(scheme.labels)):
+        total.add(prediction, decoding, richness=point)
         own = TokenScores(scheme)
-        own.add(example.labels, labels)
-        total.confusion += own.confusion
+        for field, said in zip(prediction.fields, decoding.labels_of(prediction, point), strict=True):
+            truth = true_labels(prediction.page, field, scheme)
+            own.add(truth, said)
+            for kept, numbers in zip(names, (np.maximum(truth, 0), said), strict=True):
+                kept.append(["O" if number == 0 else scheme.labels[number] for number in numbers])
         pages.append(own.confusion.flatten().tolist())
-        both = [[max(label, 0) for label in each] for each in (example.labels, labels.tolist())]
-        gold, said = map(scheme.decode, both)
-        tags.add([(span[:2], span[2]) for span in gold], [(span[:2], span[2]) for span in said])
-        for kept, numbers in zip(names, both, strict=True):
-            kept.append(["O" if number == 0 else scheme.labels[number] for number in numbers])
-    micro = tags.report()["micro"]
-    entity = {"entity_f1": float(f1_score(*names))} if scheme.name == "bio" else {}
-    return total.summary() | {"tag_f1": micro["f1"], "tag_f2": micro["f2"], "pages": pages} | entity
+    report = total.report()
+    macros = {key: value for key, value in report["tokens"].items() if key.startswith("macro")}
+    micro = report["tags"]["micro"]
+    scores = {"tag_f1": micro["f1"], "tag_f2": micro["f2"], "pages": pages, "stop_words": report["stop_words"]}
+    return macros | scores | (_entities(*names) if scheme.name == "bio" else {})
+
+
+def _entities(gold: list[list[str]], said: list[list[str]]) -> dict[str, float]:
+    from seqeval.metrics import f1_score
+
+    return {"entity_f1": float(f1_score(gold, said))}
 
 
 def best_of(results: Sequence[dict[str, Any]], point: str) -> list[dict[str, Any]]:

@@ -25,9 +25,10 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from accuracy import CORPORA, offsets, read_pages_of, score
+from accuracy import CORPORA, choose_points, read_pages_of, score
 from peers import crf
 
+from batag.evaluation.decoding import Decoding
 from batag.labels.picture import picture
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
@@ -97,12 +98,12 @@ def curve(lab: Lab, out: Path | None, seeds: int) -> str:
                 run = lab.train(key, [some], dev=files["dev"], more=[*seeded, *more])
                 found[system].setdefault(size, []).append(lab.scores(run, files["test"]))
                 print(system, size, found[system][size][-1], flush=True)
-            scheme, examples = read_pages_of(pages | {"train": shuffled[:size]}, CORPORA[name].scheme)
-            predict = crf.fit(examples["train"], examples["dev"], scheme, seed=seed)
-            points = offsets(examples["dev"], predict([each.words for each in examples["dev"]]), scheme)
-            said = predict([each.words for each in examples["test"]])
+            scheme, parts = read_pages_of(pages | {"train": shuffled[:size]}, CORPORA[name].scheme)
+            predict = crf.fit(parts["train"].examples, parts["dev"].examples, scheme, seed=seed)
+            dial = choose_points(parts["dev"], predict([each.words for each in parts["dev"].examples]), scheme)
+            said = predict([each.words for each in parts["test"].examples])
             values = {
-                key: score(examples["test"], said, scheme, points[point])[key]
+                key: score(parts["test"], said, Decoding(scheme, dial=dial), point)[key]
                 for point, key in (("balanced", "macro_f1"), ("rich", "macro_f2"))
             }
             found["CRF"].setdefault(size, []).append(values)

@@ -22,10 +22,12 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from accuracy import CORPORA, offsets, read, score, train_batag
+from accuracy import CORPORA, choose_points, read, score, train_batag
 
 from batag.encoders.batches import Floats
+from batag.evaluation.decoding import Decoding
 from batag.evaluation.fscore import macro_fbeta
+from batag.training.dev import Dev
 from batag.training.examples import Example
 
 FOLDS = 5
@@ -38,18 +40,20 @@ def step(job: tuple[str, str, int, Path, Path]) -> Scores:
     torch.set_num_threads(1)
     corpus, settings = CORPORA[name], variant.split()
     folder = runs / f"{name}-{hashlib.sha256(variant.encode()).hexdigest()[:12]}-{seed}"
-    predict, seconds = train_batag(corpus, [f"training.seed={seed}", *settings], data, folder)
-    scheme, examples = read(corpus, data)
-    dev = examples["dev"]
+    tagger, seconds = train_batag(corpus, [f"training.seed={seed}", *settings], data, folder)
+    scheme, parts = read(corpus, data)
+    dev, pages = parts["dev"].examples, parts["dev"].pages
+    assert len(dev) == len(pages), "a page without words"
     began = time.monotonic()
-    found = predict([each.words for each in dev])
+    found = tagger.engine.probabilities([each.words for each in dev])
     speed = sum(len(each.words) for each in dev) / (time.monotonic() - began)
     sums = {point: np.zeros((len(scheme.classes) + 1) ** 2) for point in ("balanced", "rich")}
     for fold in range(FOLDS):
         inside, others = ([place for place in range(len(dev)) if (place % FOLDS == fold) == own] for own in (True, False))
-        points = offsets([dev[place] for place in others], [found[place] for place in others], scheme)
+        learnt, held = (Dev([pages[n] for n in part], [dev[n] for n in part]) for part in (others, inside))
+        decoding = Decoding(scheme, dial=choose_points(learnt, [found[place] for place in others], scheme))
         for point, total in sums.items():
-            own = score([dev[place] for place in inside], [found[place] for place in inside], scheme, points[point])
+            own = score(held, [found[place] for place in inside], decoding, point)
             total += np.sum(own["pages"], axis=0)
     size = len(scheme.classes) + 1
     f1, f2 = (macro_fbeta(sums[point].reshape(size, size), beta) for point, beta in (("balanced", 1), ("rich", 2)))

@@ -30,12 +30,13 @@ from batag.encoders.batches import Floats
 from batag.encoders.classifier import build_classifier
 from batag.encoders.vocabulary import Vocabulary
 from batag.engines.export import export
+from batag.evaluation.decoding import Prediction
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import DEFAULT_RULES
 from batag.pages.page import Page, Tag
 from batag.pages.sample import sample_pages
 from batag.segmentation.dictionary import Dictionary
-from batag.tagging.tagger import Prediction, Tagger
+from batag.tagging.tagger import Tagger
 from batag.training.examples import label_words, make_examples
 from batag.training.whole import train_run
 

@@ -14,11 +14,12 @@ from tests.strategies import NASTY, characters, json_values, pages, texts
 from tests.tiny import check_score, tiny_tagger, told
 from tests.tricky import PRODUCT_STRINGS
 
+from batag.evaluation.decoding import Prediction
 from batag.pages.page import Page, Tag
 from batag.pages.record import to_record
 from batag.pages.stopwords import StopWords, stop_words
 from batag.segmentation.segmentation import language_of
-from batag.tagging.tagger import Prediction, Tagger, distinct
+from batag.tagging.tagger import Tagger, distinct
 
 MARKUP = ("<br>", "<p class='x'>", "</p>", "<script>x</script>", "&nbsp;", "&frac12;", "&#x1F600;", "&yen;")
 SEVERAL = ("㍿", "¼", "㎏", "℀", "…", "⑽", "㋿", "ŉ")

@@ -13,9 +13,10 @@ from tests.tiny import catalogue, tiny_run, tiny_tagger, told
 
 from batag.cli.evaluate import evaluate
 from batag.errors import InputError, UsageError
+from batag.evaluation.assessment import true_labels
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
-from batag.tagging.assessment import assess, true_labels
+from batag.tagging.assessment import assess
 from batag.tagging.sweep import Sweep
 from batag.tagging.tagger import Tagger
 

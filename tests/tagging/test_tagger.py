@@ -18,6 +18,7 @@ from batag import Page, Tag
 from batag.encoders import batches
 from batag.encoders.sequence import page_words
 from batag.errors import InputError, UsageError
+from batag.evaluation.decoding import Decoding
 from batag.pages.record import to_record
 from batag.tagging import tagger as tagging
 from batag.tagging.tagger import Tagger, distinct
@@ -79,8 +80,10 @@ def test_neighbours_of_one_class_are_one_tag_in_the_flat_scheme() -> None:
 def test_pieces_of_a_tag_are_scored_by_their_own_tokens_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     tagger, tokens = told(lambda word: "goods" if word.isalpha() else None), 300
     asked: list[int] = []
-    scores = Tagger._scores
-    monkeypatch.setattr(Tagger, "_scores", lambda self, values, *more: asked.append(len(values)) or scores(self, values, *more))
+    scores = Decoding._scores
+    monkeypatch.setattr(
+        Decoding, "_scores", lambda self, values, *more: asked.append(len(values)) or scores(self, values, *more)
+    )
     tags = tagger.tag({"title": "<br>".join(["shoes"] * tokens)})
     assert cuts(tags) == [("goods", "shoes")] * tokens
     # Else a page full of markup takes time by its length squared.

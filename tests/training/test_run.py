@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,13 @@ from batag.cli.train import train_watched
 from batag.encoders.batches import epoch_batches
 from batag.encoders.prediction import predict_labels
 from batag.errors import InputError, UsageError
-from batag.evaluation.tags import TagScores
 from batag.evaluation.tokens import TokenScores
 from batag.labels.scheme import Scheme
 from batag.objectives import build_objective
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
 from batag.pages.sample import sample_pages
-from batag.tagging.assessment import assess, true_labels
+from batag.tagging.assessment import assess
 from batag.training import loop
 from batag.training import run as run_module
 from batag.training.checkpoint import load_weights_file
@@ -515,7 +515,7 @@ def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
 
 def test_the_bundle_tags_as_the_run_does(done: Run, files: dict[str, Any]) -> None:
     tagger = batag.load(done.folder, device="cpu")
-    tagger.dial = None  # the most probable labels
+    tagger.decoding = replace(tagger.decoding, dial=None)  # the most probable labels
     assert done.data is not None
     assert done.learner is not None
     weights, facts = load_weights_file(done.folder / "best.safetensors")
@@ -554,19 +554,10 @@ def test_the_scores_of_the_run_are_those_of_its_bundle_on_dev(
         point = run.scores["points"][name]
         scores = assess(tagger, pages, richness=name).report()["tokens"]
         assert {key: scores[key] for key in ("macro_f1", "macro_f2")} == {key: point[key] for key in ("macro_f1", "macro_f2")}
-    assert run.scores["tokens"]["confusion"] == assess(tagger, pages).report()["tokens"]["confusion"]
-    expected = TagScores()
-    for said in tagger.predict(pages):
-        for field, labels in zip(said.fields, tagger.labels_of(said), strict=True):
-            truth = true_labels(said.page, field, tagger.scheme)
-            expected.add(*([(span[:2], span[2]) for span in tagger.scheme.decode(each.tolist())] for each in (truth, labels)))
-    ours, theirs = run.scores["tags"]["micro"], expected.report()["micro"]
-    assert theirs["found"] > 20
-    if window == 256:
-        assert ours == theirs
-    # A tag on the border of two windows may count as two.
-    for name in ("true", "predicted", "found"):
-        assert theirs[name] <= ours[name] <= 1.2 * theirs[name], name
+    report = assess(tagger, pages).report()
+    assert report["tags"]["micro"]["found"] > 20
+    for key in ("pages", "pages_all_right", "stop_words", "tokens", "tags"):
+        assert run.scores[key] == report[key], key
 
 
 # A loss that is not finite

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 FORMAT = 7
 """The version of the bundle format that is written; this batag reads all up to it. From 7 on `bundle.json` has a checksum of
-its own."""
+its own, and says which texts of stop words are tags all the same."""
 WITHOUT_DIGEST = 6
 
 DESCRIPTION = "bundle.json"
@@ -176,6 +176,7 @@ class Description(_Part):
     overlap: Annotated[int, Field(ge=0, le=LONGEST_WINDOW)]
     operating_points: OperatingPointsOf = OperatingPointsOf()
     calibration: CalibrationOf = CalibrationOf()
+    allowed: list[Name] = []
     metrics: dict[str, Any] = {}
     trained_on: dict[str, Any] = {}
     recipe: dict[str, Any] = {}

@@ -14,8 +14,9 @@ from typing import Any
 from batag.catalogue.output import encode
 from batag.catalogue.part import Part
 from batag.catalogue.rows import Rows, read_rows
+from batag.evaluation.decoding import Richness
 from batag.pages.page import Page, Tag
-from batag.tagging.tagger import Known, Richness, Tagger, distinct
+from batag.tagging.tagger import Known, Tagger, distinct
 
 POOL = 2_048
 _KEPT_TOKENS = 500_000

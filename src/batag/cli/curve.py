@@ -116,6 +116,10 @@ def curve(
     out_console.print(table)
     for metric, name in (("macro_f1", "macro F1"), ("macro_f2", "macro F2")):
         pages_wanted = promises[metric]
-        more = f"about {pages_wanted:,} pages in all" if pages_wanted else "the curve is too flat or too short to say"
+        more = (
+            f"about {pages_wanted:,} pages in all, if the curve goes on as it did"
+            if pages_wanted
+            else "the curve is too flat or too short to say"
+        )
         out_console.print(f"one point more of {name}: {more}", markup=False)
     out_console.print(f"curve in {picture}", markup=False)

@@ -41,7 +41,7 @@ def distil(
     from itertools import chain
 
     from batag.bundles.bundle import read_bundle
-    from batag.cli.tables import show_points, show_scores
+    from batag.cli.tables import show_points, show_scores, show_stop_words
     from batag.cli.terminal import collected_problems, console, print_json, progress, watched
     from batag.pages.targets import check_targets
     from batag.segmentation.majority import read_with_language
@@ -70,6 +70,7 @@ def distil(
         to.print("scores on dev, balanced tags:", markup=False)
         show_scores(scores["dev"], to)
         show_points(scores["dev"]["points"], to)
+        show_stop_words(scores["dev"], to)
     to.print(f"on {run.facts['held_out']:,} held-out pages {_alike(run.agreement)}", markup=False)
     to.print(f"bundle in {out}; next:", markup=False)
     to.print(f"  batag evaluate {out} TEST_PAGES", markup=False)

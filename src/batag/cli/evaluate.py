@@ -42,7 +42,7 @@ def evaluate(
     from itertools import chain
 
     from batag.cli.loading import load_tagger
-    from batag.cli.tables import show_groups, show_scores
+    from batag.cli.tables import show_groups, show_scores, show_stop_words
     from batag.cli.terminal import collected_problems, console, print_json, watched
     from batag.errors import InputError, UsageError
     from batag.evaluation.chart import draw_scores
@@ -90,6 +90,7 @@ def evaluate(
     out.print(line, markup=False)
     show_scores(report, out)
     show_groups(report["by"], out)
+    show_stop_words(report, out)
     if assessment.unknown_classes:
         names = ", ".join(sorted(assessment.unknown_classes))
         note = f"the bundle does not know {names}: their tags count as missed, their tokens do not count"

@@ -20,7 +20,7 @@ def show(
     """Say what a bundle is: labels, what it was trained on, scores, size, engines; every file is checked."""
     from batag.bundles.bundle import read_bundle
     from batag.bundles.description import DESCRIPTION
-    from batag.cli.tables import percent, show_points, show_scores
+    from batag.cli.tables import percent, show_old, show_points, show_scores
     from batag.cli.terminal import console, print_json, visible
     from batag.errors import InputError
 
@@ -41,6 +41,7 @@ def show(
             if said.scheme.classes:
                 show_scores(dev, out)
                 show_points(dev.get("points", {}), out)
+                show_old(dev, out)
             else:
                 out.print(f"{percent(dev['guessed'])} % of hidden words guessed, loss {dev['dev_loss']:.3f}", markup=False)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

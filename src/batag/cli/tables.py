@@ -40,6 +40,29 @@ def show_scores(report: Mapping[str, Any], out: Console) -> None:
     out.print(table)
 
 
+def show_stop_words(report: Mapping[str, Any], out: Console) -> None:
+    """What the rule for stop words took from found tags and from those that people set, if anything."""
+    counts, gold = report["stop_words"], report["tags"]["micro"]["true"]
+    if counts["removed"] or counts["forbidden"]:
+        line = (
+            f"stop words: {counts['removed']:,} found tags were removed ({counts['removed_right']:,} of them right), and "
+            f"{counts['forbidden']:,} of {gold:,} gold tags cannot be found (only stop words and small numbers, as on no "
+            "tag of the training pages)"
+        )
+        out.print(line, style="yellow", markup=False)
+
+
+def show_old(report: Mapping[str, Any], out: Console) -> None:
+    """The scores on old dev pages in one line, if there were any."""
+    if old := report.get("old"):
+        tokens, micro = old["tokens"], old["tags"]["micro"]
+        line = (
+            f"apart from that, {old['pages']:,} old dev pages: macro F1 {percent(tokens['macro_f1'])}, macro F2 "
+            f"{percent(tokens['macro_f2'])}, tag F1 {percent(micro['f1'])}, tag F2 {percent(micro['f2'])}"
+        )
+        out.print(line, markup=False)
+
+
 def show_points(points: Mapping[str, Any], out: Console) -> None:
     """What the dial's three points score on the pages that they were chosen by."""
     from rich.table import Table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from batag.cli import options
-from batag.settings import settings
 
 if TYPE_CHECKING:
     from batag.training.run import Run
@@ -84,6 +82,7 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
     """Train with progress on standard error: a bar for people, a line an epoch for logs."""
     from functools import partial
 
+    from batag.cli.cautions import notes, rare_classes
     from batag.cli.terminal import collected_problems, console, progress
     from batag.training.neighbours import ROUNDS
 
@@ -110,72 +109,11 @@ def said_of_epoch(done: Any) -> str:
     """The scores of an epoch in words."""
     from batag.cli.tables import percent
 
-    summary = done.scores.summary()
-    return f"dev macro F1 {percent(summary['macro_f1'])} F2 {percent(summary['macro_f2'])}"
+    def macros(scores: Any) -> str:
+        summary = scores.summary()
+        return f"macro F1 {percent(summary['macro_f1'])} F2 {percent(summary['macro_f2'])}"
 
-
-def notes(facts: dict[str, Any]) -> list[str]:
-    """What the user should know of the pages before they are learnt from."""
-    lines = []
-    train, dev = facts["train"], facts["dev"]
-    if facts["held_out"]:
-        lines.append(f"no --dev: {dev['pages']:,} pages (no twin of a training page) are held out to choose the best epoch by")
-    for name, part in (("train", train), ("dev", dev)):
-        if part["not_labelled"]:
-            lines.append(f"{name}: {part['not_labelled']:,} pages are not labelled and are left out")
-        for language, pages in part["languages_by_file"].items():
-            what = f"{pages:,} pages do not tell their language and are read as {language}, like most of their file"
-            lines.append(f"{name}: {what} (--language says it for all)")
-        if part["tags_misaligned"]:
-            lines.append(
-                f"{name}: {part['tags_misaligned']:,} of {part['tags']:,} tags do not fit the tokens "
-                f"({part['tags_lost']:,} lost); batag inspect lists them"
-            )
-    if facts["old_classes"] and not train["replayed"]:
-        lines.append("no old page is mixed in: what the bundle knew may be forgotten (--replay FILE names old pages)")
-    if lost := [name for name in facts["old_classes"] if not train["class_tags"].get(name)]:
-        lines.append(f"train: classes of the bundle without a tag to learn from: {', '.join(lost)}")
-    for name, part in (("train", train), ("dev", dev)):
-        if part["replayed"]:
-            lines.append(f"{name}: {part['replayed']:,} old pages are mixed in (training.replay)")
-    if train["left_out"]:
-        lines.append(
-            f"train: {train['left_out']:,} weak or old pages are left out, so that no twin of a dev page is learnt from"
-        )
-    if train["weak"]:
-        lines.append(f"train: {train['weak']:,} of {train['pages']:,} pages have weak labels and count less (training.weak)")
-    if dev["unknown_classes"]:
-        lines.append(f"dev: classes that train does not have do not count: {', '.join(dev['unknown_classes'])}")
-    return lines
-
-
-def rare_classes(facts: dict[str, Any]) -> list[str]:
-    """Classes with too few tags to learn from or to be measured by, and about how many pages more it takes."""
-    lines = []
-    train, dev = facts["train"], facts["dev"]
-    for name, learnt in train["class_tags"].items():
-        measured = dev["class_tags"].get(name, 0)
-        # At the rate of its own pages, or, where these show none, of the training pages.
-        rate = max(learnt, 1) / max(train["pages"], 1)
-        to_learn = (settings.rare_class_tags - learnt) / rate
-        to_measure = (settings.rare_dev_tags - measured) / (measured / dev["pages"] if measured else rate)
-        if max(to_learn, to_measure) <= 0:
-            continue
-        what = f"{name} is rare: {learnt:,} tags to learn from, {measured:,} to be measured by; do not trust its scores yet"
-        if facts["held_out"]:
-            # Of pages that are labelled more, a tenth is held out.
-            wanted = f"{_about(max(to_learn, 10 * to_measure))} labelled pages more"
-        else:
-            parts = (("to learn from", to_learn), ("in dev", to_measure))
-            wanted = " and ".join(f"{_about(more)} labelled pages more {where}" for where, more in parts if more > 0)
-        lines.append(f"{what} (at this rate about {wanted} would do)")
-    if lines:
-        lines.append("batag curve shows what more pages would bring")
-    return lines
-
-
-def _about(pages: float) -> str:
-    return f"{math.ceil(pages / 10) * 10:,}"
+    return f"dev {macros(done.scores)}" + (f" (old pages: {macros(done.old)})" if done.old is not None else "")
 
 
 @contextmanager
@@ -246,7 +184,8 @@ def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = s
 
 def report(run: Run, *, as_json: bool) -> None:
     """What came out, and what to type next."""
-    from batag.cli.tables import show_points, show_scores
+    from batag.cli.cautions import doubts
+    from batag.cli.tables import show_old, show_points, show_scores, show_stop_words
     from batag.cli.terminal import console, print_json
     from batag.training.data import BUNDLE
     from batag.training.run import CURVES, DIAL
@@ -259,30 +198,15 @@ def report(run: Run, *, as_json: bool) -> None:
         return
     out = console()
     chosen = f"epoch {run.scores['epoch']}, by {run.selection.metric}"
-    out.print(f"dev scores of the best epoch ({chosen}), balanced tags:", markup=False)
+    what = "new dev pages" if run.scores.get("old") else "dev pages"
+    out.print(f"the best epoch ({chosen}) on {run.scores['pages']:,} {what}, balanced tags:", markup=False)
     show_scores(run.scores, out)
     show_points(run.scores["points"], out)
+    show_old(run.scores, out)
+    show_stop_words(run.scores, out)
     for note in doubts(run):
         out.print(note, style="yellow", markup=False)
     pictures = f"curves in {run.folder / CURVES}, the dial in {run.folder / DIAL}"
     out.print(f"{pictures}, bundle in {bundle}; next:", markup=False)
     out.print(f"  batag evaluate {bundle} TEST_PAGES", markup=False)
     out.print(f"  batag tag {bundle} PAGES --out TAGGED.jsonl", markup=False)
-
-
-def doubts(run: Run) -> list[str]:
-    """What dev was too small to tell."""
-    assert run.dial is not None
-    assert run.data is not None
-    lines = []
-    if not run.dial.calibrated:
-        lines.append(
-            "scores could not be calibrated (dev has too few tags or pages, or tags that are all right or all wrong): "
-            "a tag's score is the encoder's own, not a probability to be trusted"
-        )
-    if still := run.dial.dial.still(run.data.scheme.classes):
-        lines.append(
-            f"clean and rich tags are the same for {', '.join(still)}: dev has fewer than {settings.rare_dev_tags} of its "
-            "tokens, or nothing to choose between"
-        )
-    return lines

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from batag.encoders.batches import Floats
 from batag.errors import UsageError
 from batag.segmentation.segmentation import TokenizedField
 
@@ -28,6 +31,12 @@ def page_words(fields: Sequence[TokenizedField]) -> tuple[list[str], list[int]]:
         starts.append(len(words))
         words += field.words
     return words, starts
+
+
+def join_windows(seen: Sequence[tuple[Window, Floats]], *, labels: int) -> Floats:
+    """What was said of each word of a page [L,C], of what was said of each window."""
+    parts = [values[view.first - view.start : view.last - view.start] for view, values in seen]
+    return np.concatenate(parts) if parts else np.zeros((0, labels), dtype=np.float32)
 
 
 def windows(length: int, *, size: int, overlap: int) -> list[Window]:

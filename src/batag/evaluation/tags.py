@@ -22,10 +22,11 @@ class TagScores:
             counter.update(name for _, name in tags)
 
     def report(self) -> dict[str, Any]:
-        """Micro (all tags as one heap), macro (the mean over classes), and each class, most frequent first."""
+        """Micro (all tags as one heap), macro (the mean over classes that people tagged), each class, most frequent first."""
         names = sorted(self.true.keys() | self.predicted.keys(), key=lambda name: (-self.true[name], name))
         rows = {name: _scores(self.found[name], self.true[name], self.predicted[name]) for name in names}
-        macro = {key: sum(row[key] for row in rows.values()) / max(len(rows), 1) for key in ("precision", "recall", "f1", "f2")}
+        there = [row for row in rows.values() if row["true"]]
+        macro = {key: sum(row[key] for row in there) / max(len(there), 1) for key in ("precision", "recall", "f1", "f2")}
         micro = _scores(self.found.total(), self.true.total(), self.predicted.total())
         return {"micro": micro, "macro": macro, "classes": rows}
 

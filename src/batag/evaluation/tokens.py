@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.evaluation.fscore import fbeta, macro_fbeta, precision, recall
+from batag.evaluation.fscore import Floats, fbeta, precision, recall
 from batag.labels.scheme import NONE, Scheme
 
 
@@ -35,19 +35,29 @@ class TokenScores:
         self.confusion += np.bincount(cells, minlength=size * size).reshape(size, size)
 
     def summary(self) -> dict[str, float]:
-        """The four macros: F1 and F2, over all classes and without none."""
+        """The four macros: F1 and F2, over all classes that are there and without none.
+
+        A class that no token truly has has no F score: it is in no mean, also if it was predicted; that shows in its own
+        row, and in the recall of what those tokens are.
+        """
+        f1, f2 = fbeta(self.confusion, 1), fbeta(self.confusion, 2)
         return {
-            "macro_f1": macro_fbeta(self.confusion, 1),
-            "macro_f2": macro_fbeta(self.confusion, 2),
-            "macro_f1_without_none": macro_fbeta(self.confusion, 1, skip_none=True),
-            "macro_f2_without_none": macro_fbeta(self.confusion, 2, skip_none=True),
+            "macro_f1": self._mean(f1),
+            "macro_f2": self._mean(f2),
+            "macro_f1_without_none": self._mean(f1, first=1),
+            "macro_f2_without_none": self._mean(f2, first=1),
         }
+
+    def _mean(self, scores: Floats, *, first: int = 0) -> float:
+        """Over the classes that some token truly has."""
+        there = scores[first:][self.confusion.sum(1)[first:] > 0]
+        return float(there.mean()) if there.size else 0.0
 
     def in_short(self) -> dict[str, float]:
         """Precision and recall (means over the classes without none), macro F0.5, and the summary."""
         table = self.confusion
-        without_none = {"precision": float(precision(table)[1:].mean()), "recall": float(recall(table)[1:].mean())}
-        return without_none | {"macro_f0.5": macro_fbeta(table, 0.5)} | self.summary()
+        without_none = {"precision": self._mean(precision(table), first=1), "recall": self._mean(recall(table), first=1)}
+        return without_none | {"macro_f0.5": self._mean(fbeta(table, 0.5))} | self.summary()
 
     def report(self) -> dict[str, Any]:
         """The summary and each class: precision, recall, F1, F2, true and predicted amounts."""

@@ -87,8 +87,9 @@ def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe
         yield run
         yield from run.train()
         rows = run.scores["tokens"]["classes"]
-        # One set of classes for all sizes: what too few pages do not show at all counts 0.
-        names = dict.fromkeys((*rows, *sorted({tag.label for page in (*train, *dev) for tag in page.tags})))
+        # One set of classes for all sizes, those of dev: what too few pages do not show at all counts 0.
+        there = [name for name, row in rows.items() if row["true"]]
+        names = dict.fromkeys((*there, *sorted({tag.label for page in dev for tag in page.tags})))
         classes = {name: {key: rows.get(name, {}).get(key, 0.0) for key in ("f1", "f2")} for name in names}
         macros = {f"macro_{key}": sum(row[key] for row in classes.values()) / len(classes) for key in ("f1", "f2")}
         with open_output(done) as stream:

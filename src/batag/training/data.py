@@ -6,7 +6,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,8 @@ from batag.pages.splitting import assign_splits
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.majority import read_with_language
 from batag.segmentation.segmentation import Segmentation
+from batag.settings import settings
+from batag.training.dev import Dev
 from batag.training.examples import Example, LabelledWords, choose_scheme, label_counts, label_words, make_examples
 from batag.training.recipe import Recipe
 from batag.training.start import check_start
@@ -154,9 +156,26 @@ class Data:
     dictionary: Dictionary | None
     segmentation: Segmentation
     train: list[Example]
-    dev: list[Example]
+    new_dev: Dev
     facts: dict[str, Any]
     start: Bundle | None = None
+    old_dev: Dev = field(default_factory=Dev)
+    allowed: Sequence[str] = ()
+
+    @property
+    def dev(self) -> list[Example]:
+        """New ones, then old ones."""
+        return [*self.new_dev.examples, *self.old_dev.examples]
+
+    @property
+    def judge(self) -> Dev:
+        """What the best epoch is chosen by and scores are of: the new pages, or the old ones if no new one can be scored."""
+        return self.new_dev or self.old_dev
+
+    @cached_property
+    def tuned_by_both(self) -> bool:
+        """Whether operating points and calibration need the old dev pages too: a class has too few tokens on the new ones."""
+        return bool(self.old_dev) and self.new_dev.fewest_tokens(self.scheme) < settings.rare_dev_tags
 
     @cached_property
     def counts(self) -> list[int]:
@@ -183,14 +202,13 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
         labelled = list(new)
         old = _Counted(_drawn(replay, new, recipe))
         train, pages, left_out = _held_out(labelled, list(old), segmentation)
-    own = _Counted(pages)
+    own = _Counted(pages, keep=True)
     of_people = map(without_weak, files.old_pages("old_dev", problems))
-    old_dev = _Counted(_drawn(of_people, own, recipe, fewest=_FEWEST_OLD_DEV))
-    dev = label_words(chain(own, old_dev), segmentation)
-    found = {"train": train, "dev": dev}
+    old_dev = _Counted(_drawn(of_people, own, recipe, fewest=_FEWEST_OLD_DEV), keep=True)
+    found = {"train": train, "dev": label_words(own, segmentation), "old_dev": label_words(old_dev, segmentation)}
     known = start.scheme.classes if start is not None else ()
     scheme = choose_scheme(recipe.pages.scheme, found["train"], known=known, where=where)
-    if not any(page.words for page in found["dev"].pages):
+    if not any(page.words for part in ("dev", "old_dev") for page in found[part].pages):
         held = "no labelled page in it" if files.dev else "there are too few pages by people to hold some out"
         if not files.dev and any(page.weak for page in train.pages):
             held += " (weak labels are nothing to be measured by)"
@@ -201,27 +219,32 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
         )
     size = {"window": recipe.training.window, "overlap": recipe.training.overlap}
     examples = {part: make_examples(words, scheme, **size) for part, words in found.items()}
-    facts: dict[str, Any] = {part: found[part].facts() for part in ("train", "dev")} | {"held_out": not files.dev}
-    unknown = sorted(set(found["dev"].class_tokens) - {"none", *scheme.classes})
+    facts: dict[str, Any] = {part: each.facts() for part, each in found.items()} | {"held_out": not files.dev}
+    unknown = sorted({*found["dev"].class_tokens, *found["old_dev"].class_tokens} - {"none", *scheme.classes})
     facts["dev"] |= {"unknown_classes": unknown, "replayed": old_dev.labelled}
     facts["train"] |= {"replayed": old.labelled, "left_out": left_out}
     facts["old_classes"] = list(known)
-    if not any(label >= 0 for example in examples["dev"] for label in example.labels):
+    dev = Dev(own.kept, examples["dev"]), Dev(old_dev.kept, examples["old_dev"])
+    if not any(dev):
         todo = "Give dev pages with classes of the training pages"
         raise InputError("no token of dev can be scored", where=", ".join(map(str, files.dev)) or where, todo=todo)
     vocabulary = _words(examples["train"], recipe, start)
-    return Data(scheme, vocabulary, dictionary, segmentation, examples["train"], examples["dev"], facts, start)
+    allowed = sorted(train.allowed.union(start.description.allowed if start is not None else ()))
+    return Data(scheme, vocabulary, dictionary, segmentation, examples["train"], dev[0], facts, start, dev[1], allowed)
 
 
 class _Counted:
-    """Pages as they come, and how many of them were labelled."""
+    """Pages as they come, how many of them were labelled, and, if they are to be kept, which."""
 
-    def __init__(self, pages: Iterable[Page]) -> None:
-        self._pages, self.labelled = pages, 0
+    def __init__(self, pages: Iterable[Page], *, keep: bool = False) -> None:
+        self._pages, self._keep = pages, keep
+        self.labelled, self.kept = 0, list[Page]()
 
     def __iter__(self) -> Iterator[Page]:
         for page in self._pages:
             self.labelled += page.labelled
+            if self._keep and page.labelled:
+                self.kept.append(page)
             yield page
 
 

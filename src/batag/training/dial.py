@@ -1,9 +1,9 @@
-"""What dev says about the best weights besides their scores: operating points, and what raw scores are worth."""
+"""What dev says about the best weights: operating points, what raw scores are worth, and scores as `evaluate` counts them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,23 @@ from torch import Tensor
 from batag.bundles.description import Description
 from batag.encoders.batches import Floats
 from batag.encoders.classifier import TokenClassifier
-from batag.evaluation.calibration import Calibration, calibrate
+from batag.evaluation.assessment import Assessment, Place, place, places, true_labels
+from batag.evaluation.calibration import AS_IT_IS, Calibration, calibrate
+from batag.evaluation.decoding import Decoding, Prediction
 from batag.evaluation.dial_chart import dial_report
-from batag.evaluation.operating_point import NAMES, Dial, choose_dial, label_offsets, log_probabilities, steps
-from batag.evaluation.tags import TagScores
+from batag.evaluation.operating_point import NAMES, Dial, choose_dial, log_probabilities, steps
+from batag.evaluation.report import Report
 from batag.evaluation.tokens import TokenScores, class_numbers
 from batag.labels.scheme import Scheme
+from batag.pages.stopwords import stop_words_by_language
 from batag.settings import settings
 from batag.training.data import Data
 from batag.training.examples import Example
 from batag.training.loop import probabilities_with
+from batag.training.recipe import Recipe
+
+_KEPT = ("pages", "pages_all_right", "stop_words", "tokens", "tags")
+_BETAS = (0.5, 1.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -53,49 +60,62 @@ def measure_dial(
     weights: Mapping[str, Tensor],
     data: Data,
     *,
-    betas: Sequence[float],
+    recipe: Recipe,
     before: Description | None = None,
 ) -> DialOfDev:
     """Choose on dev with these weights; what dev has too few tags for stays as it was `before`, in the bundle of the start or
     of the teacher."""
     found = probabilities_with(model, weights, data.dev)
-    pages = {page: number for number, page in enumerate(dict.fromkeys(each.page for each in data.dev))}
-    kept = [np.array(example.labels) >= 0 for example in data.dev]
-    logits = np.concatenate([log_probabilities(values[known]) for values, known in zip(found, kept, strict=True)])
-    labels = np.concatenate([np.array(example.labels)[known] for example, known in zip(data.dev, kept, strict=True)])
-    of_page = np.concatenate(
-        [np.full(int(known.sum()), pages[example.page]) for example, known in zip(data.dev, kept, strict=True)]
+    size = {"window": recipe.training.window, "overlap": recipe.training.overlap, "labels": len(data.scheme.labels)}
+    own = len(data.new_dev.examples)
+    new = list(data.new_dev.predictions(found[:own], data.segmentation, **size))
+    old = list(data.old_dev.predictions(found[own:], data.segmentation, **size))
+    tuned = slice(None) if data.tuned_by_both or not data.new_dev else slice(own)
+    dial = dial_on_dev(
+        data.dev[tuned], found[tuned], data.scheme, betas=recipe.dial.betas, before=_dial_of(before, data.scheme)
     )
-    dial = choose_dial(
-        logits,
-        class_numbers(data.scheme)[labels],
-        of_page,
-        data.scheme,
-        betas=betas,
-        fewest=settings.rare_dev_tags,
-        before=_dial_of(before, data.scheme),
-    )
-    raw, right, groups = _tags(data.dev, found, data.scheme, dial, pages)
+    words = stop_words_by_language(allowed=data.allowed)
+    decoding = Decoding(data.scheme, dial=dial, stop_words=words)
+    raw, right, groups = _tags([*new, *old] if tuned == slice(None) else new, decoding)
     calibration, errors, held = calibrate(raw, right, groups)
     if len(errors) == 1 and before is not None:
         calibration = Calibration.of_facts(before.calibration.model_dump())
         held = calibration(raw)
-
-    def at(richness: float | None) -> TokenScores:
-        scores = TokenScores(data.scheme)
-        offsets = 0.0 if richness is None else label_offsets(data.scheme, dial.offsets(richness))
-        scores.add(labels, (logits + offsets).argmax(1))
-        return scores
-
+    judged = new if data.judge is data.new_dev else old
+    decoding = replace(decoding, calibration=calibration)
+    at = _token_scores(judged, decoding)
     points = {"most probable": at(None).in_short()} | {name: at(richness).in_short() for name, richness in NAMES.items()}
-    tags = _score_tags(data.dev, found, data.scheme, label_offsets(data.scheme, dial.offsets(NAMES["balanced"])))
-    sweep = dial_report(
-        [{"richness": richness} | at(richness).in_short() for richness in steps()],
-        {"raw": raw, "calibrated": held},
-        right,
+    scores = _scores(judged, decoding) | {"points": points}
+    if judged is new and old:
+        scores["old"] = _scores(old, decoding)
+    rows = [{"richness": richness} | at(richness).in_short() for richness in steps()]
+    return DialOfDev(dial, calibration, errors, scores, dial_report(rows, {"raw": raw, "calibrated": held}, right))
+
+
+def dial_on_dev(
+    dev: Sequence[Example],
+    found: Sequence[Floats],
+    scheme: Scheme,
+    *,
+    betas: Sequence[float] = _BETAS,
+    before: Dial | None = None,
+) -> Dial:
+    """The operating points by the probabilities that were found for dev pages; a class with fewer than `rare_dev_tags` tokens
+    there stays as it was `before`."""
+    pages = {page: number for number, page in enumerate(dict.fromkeys(each.page for each in dev))}
+    kept = [np.array(example.labels, dtype=np.int64) >= 0 for example in dev]
+    labels = [np.array(example.labels, dtype=np.int64)[known] for example, known in zip(dev, kept, strict=True)]
+    of_page = [np.full(len(own), pages[example.page]) for example, own in zip(dev, labels, strict=True)]
+    logits = [log_probabilities(np.asarray(values)[known]) for values, known in zip(found, kept, strict=True)]
+    return choose_dial(
+        np.concatenate(logits),
+        class_numbers(scheme)[np.concatenate(labels)],
+        np.concatenate(of_page),
+        scheme,
+        betas=betas,
+        fewest=settings.rare_dev_tags,
+        before=before,
     )
-    scores = {"tokens": at(NAMES["balanced"]).report(), "tags": tags, "points": points}
-    return DialOfDev(dial, calibration, errors, scores, sweep)
 
 
 def _dial_of(bundle: Description | None, scheme: Scheme) -> Dial | None:
@@ -103,35 +123,43 @@ def _dial_of(bundle: Description | None, scheme: Scheme) -> Dial | None:
     return Dial.of_facts([point.model_dump() for point in points], scheme.classes) if points else None
 
 
-def _score_tags(dev: Sequence[Example], found: Sequence[Floats], scheme: Scheme, offsets: Any) -> dict[str, Any]:
-    """The tag level, by borders of tokens."""
-    tags = TagScores()
-    for example, values in zip(dev, found, strict=True):
-        truth, said = np.array(example.labels), (log_probabilities(values) + offsets).argmax(1)
-        # Field markers and what another window answers for are none in both.
-        both = (np.maximum(truth, 0), np.where(truth >= 0, said, 0))
-        tags.add(*([(span[:2], span[2]) for span in scheme.decode(each.tolist())] for each in both))
-    return tags.report()
+def _scores(predictions: Iterable[Prediction], decoding: Decoding) -> dict[str, Any]:
+    """What `evaluate` says of the same pages, without the groups."""
+    found = Assessment(Report(decoding.scheme))
+    for prediction in predictions:
+        found.add(prediction, decoding)
+    report = found.report()
+    return {key: report[key] for key in _KEPT}
 
 
-def _tags(
-    dev: Sequence[Example], found: Sequence[Floats], scheme: Scheme, dial: Dial, pages: Mapping[str, int]
-) -> tuple[Any, Any, Any]:
+def _token_scores(predictions: Sequence[Prediction], decoding: Decoding) -> Callable[[float | None], TokenScores]:
+    """The token level at any richness; None are the most probable labels."""
+    logits = log_probabilities(np.concatenate([values for each in predictions for values in each.probabilities]))
+    truth = np.concatenate([true_labels(each.page, field, decoding.scheme) for each in predictions for field in each.fields])
+
+    def at(richness: float | None) -> TokenScores:
+        scores = TokenScores(decoding.scheme)
+        offsets = None if richness is None else decoding.offsets(richness)
+        scores.add(truth, (logits if offsets is None else logits + offsets).argmax(1))
+        return scores
+
+    return at
+
+
+def _tags(predictions: Iterable[Prediction], decoding: Decoding) -> tuple[Any, Any, Any]:
     """Raw score, whether it is right, and page of every tag that any of the points gives; each place and label once."""
+    decoding = replace(decoding, calibration=AS_IT_IS)
     raw: list[float] = []
-    right: list[float] = []
+    right: list[bool] = []
     groups: list[int] = []
-    for example, values in zip(dev, found, strict=True):
-        truth = np.array(example.labels)
-        gold = set(scheme.decode(np.maximum(truth, 0).tolist()))
-        logits = log_probabilities(values)
-        said = set()
-        for point in dial.points:
-            chosen = (logits + label_offsets(scheme, point.offsets)).argmax(1)
-            said |= set(scheme.decode(np.where(truth >= 0, chosen, 0).tolist()))
-        for first, last, name in sorted(said):
-            columns = class_numbers(scheme) == scheme.classes.index(name) + 1
-            raw.append(float(values[first : last + 1, columns].sum(1).mean()))
-            right.append(float((first, last, name) in gold))
-            groups.append(pages[example.page])
-    return np.array(raw), np.array(right), np.array(groups, dtype=np.int64)
+    pages: dict[str, int] = {}
+    for prediction in predictions:
+        page, gold = prediction.page, places(prediction.page.tags)
+        said: dict[Place, float] = {}
+        for name in NAMES:
+            said |= {place(tag): tag.score or 0.0 for tag in decoding.tags_of(prediction, name)}
+        for each, score in sorted(said.items()):
+            raw.append(score)
+            right.append(each in gold)
+            groups.append(pages.setdefault(page.id, len(pages)))
+    return np.array(raw), np.array(right, dtype=np.float64), np.array(groups, dtype=np.int64)

@@ -24,12 +24,13 @@ from batag.encoders.device import choose_device
 from batag.encoders.sequence import page_words, windows
 from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import Dial
-from batag.labels.weak import is_weak
+from batag.labels.weak import by_people
 from batag.pages.page import Page, without_surrogates
 from batag.segmentation.segmentation import language_of
 from batag.training.adversary import against
 from batag.training.agreement import Agreement, compare
 from batag.training.data import Data, digest
+from batag.training.dev import Dev
 from batag.training.dial import measure_dial
 from batag.training.examples import Example, label_words, make_examples
 from batag.training.guard import disk_errors, repeatable
@@ -89,7 +90,7 @@ class Distillation:
         self.vectors = teacher.frozen.by_word if teacher.frozen is not None else None
         self.texts: list[list[str]] = []
         self.held_out: list[Example] = []
-        self.dev: list[Example] = []
+        self.dev = Dev()
         self.facts: dict[str, Any] = {}
 
     @property
@@ -128,10 +129,12 @@ class Distillation:
             "languages": dict(languages.most_common()),
         }
         if dev is not None:
-            found = label_words((page for page in dev if not is_weak(page)), self.bundle.segmentation)
-            self.dev = make_examples(found, self.bundle.scheme, window=window, overlap=self.recipe.training.overlap)
+            people = [page for page in dev if by_people(page)]
+            found = label_words(people, self.bundle.segmentation)
+            examples = make_examples(found, self.bundle.scheme, window=window, overlap=self.recipe.training.overlap)
+            self.dev = Dev(people, examples)
             self.facts["dev_pages"] = len(found.pages)
-            if not any(label >= 0 for example in self.dev for label in example.labels):
+            if not self.dev:
                 todo = "Label some as docs/labelling.md says, or leave --dev out"
                 raise InputError("no token of dev can be scored", where="--dev", todo=todo)
 
@@ -214,8 +217,11 @@ class Distillation:
             "calibration": read.description.calibration.model_dump(),
         }
         if self.dev:
-            data = Data(read.scheme, read.vocabulary, read.dictionary, read.segmentation, [], self.dev, self.facts)
-            chosen = measure_dial(self.learner.model, weights, data, betas=self.recipe.dial.betas, before=read.description)
+            allowed = read.description.allowed
+            data = Data(
+                read.scheme, read.vocabulary, read.dictionary, read.segmentation, [], self.dev, self.facts, allowed=allowed
+            )
+            chosen = measure_dial(self.learner.model, weights, data, recipe=self.recipe, before=read.description)
             dial = chosen.facts(read.scheme.classes)
             scores["dev"] = {"epoch": self.epochs} | dict(chosen.scores)
         source = {"name": read.description.name, "sha256": digest(read.folder / DESCRIPTION)}

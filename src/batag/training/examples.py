@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 from batag.encoders.sequence import page_words, windows
 from batag.errors import InputError
 from batag.labels.alignment import align
+from batag.labels.allowed import tagged_stop_words
 from batag.labels.counts import class_counts
 from batag.labels.scheme import NONE, Scheme, TokenSpan, build_scheme
 from batag.labels.weak import is_weak
 from batag.objectives.objective import IGNORED
 from batag.pages.page import Page
+from batag.pages.stopwords import stop_words_by_language
 from batag.segmentation.segmentation import Segmentation, settled_language
 
 
@@ -50,6 +52,8 @@ class LabelledWords:
     tags: int = 0
     misaligned: int = 0
     lost: int = 0
+    of_stop_words: int = 0
+    allowed: set[str] = field(default_factory=set)
 
     def facts(self) -> dict[str, Any]:
         """What there is to say about these pages."""
@@ -61,6 +65,7 @@ class LabelledWords:
             "tags": self.tags,
             "tags_misaligned": self.misaligned,
             "tags_lost": self.lost,
+            "tags_of_stop_words": self.of_stop_words,
             "languages": dict(self.languages.most_common()),
             "languages_by_file": dict((+self.languages_by_file).most_common()),
             "classes": class_counts(self.class_tokens),
@@ -72,14 +77,17 @@ def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWo
     """The labelled ones of these pages in tokens; the others are counted."""
     found = LabelledWords()
     known: dict[str, str] = {}
+    rules = stop_words_by_language()
     for page, fields in segmentation.many(pages):
         if not page.labelled:
             found.not_labelled += 1
             continue
         words, starts = page_words(fields)
+        language, by_file = settled_language(page)
         of_fields = []
         for each, start in zip(fields, starts, strict=True):
             spans, misaligned = align(page, each)
+            found.allowed.update(tagged_stop_words(page, each, spans, rules[language]))
             of_fields.append((start, len(each.tokens), spans))
             found.misaligned += len(misaligned)
             found.lost += sum(item.lost for item in misaligned)
@@ -90,7 +98,7 @@ def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWo
             found.class_tokens += tagged
             found.class_tokens[NONE] += len(each.tokens) - tagged.total()
         found.tags += len(page.tags)
-        language, by_file = settled_language(page)
+        found.of_stop_words += sum(rules[language].stands_alone(tag.text) for tag in page.tags)
         found.languages[language] += 1
         found.languages_by_file[language] += by_file
         # Each distinct word is held once, however many pages have it.

@@ -42,12 +42,13 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True)
 class EpochDone:
-    """One epoch: the mean loss of its steps and the scores on dev."""
+    """One epoch: the mean loss of its steps, the scores on dev, and apart from them those on dev pages of before."""
 
     epoch: int
     step: int
     loss: float
     scores: TokenScores
+    old: TokenScores | None = None
 
 
 class BadLossError(Exception):
@@ -114,8 +115,9 @@ def train_steps(
     *,
     recipe: Recipe,
     scheme: Scheme,
+    old: Sequence[Example] = (),
 ) -> Iterator[StepDone | EpochDone]:
-    """Train to the end of the recipe's last epoch, from wherever the learner is."""
+    """Train to the end of the recipe's last epoch, from wherever the learner is; `old` dev pages are scored apart."""
     chosen = recipe.training
     device = next(learner.model.parameters()).device
     lengths = [len(example.words) for example in examples]
@@ -128,8 +130,9 @@ def train_steps(
             rate = rate_of(recipe, learner.step + 1, steps_an_epoch=a_epoch)
             yield take_step(learner, objective, batch, recipe=recipe, epoch=epoch, rate=rate, device=device)
         scores = score(learner, dev, scheme, device=device)
+        before = score(learner, old, scheme, device=device) if old else None
         loss, learner.loss_sum, learner.epochs = learner.loss_sum / a_epoch, 0.0, epoch
-        yield EpochDone(epoch, learner.step, loss, scores)
+        yield EpochDone(epoch, learner.step, loss, scores, before)
 
 
 def take_step(

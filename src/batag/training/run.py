@@ -175,8 +175,15 @@ class Run:
         assert self.learner is not None
         chosen = self.recipe.objective
         objective = build_objective(chosen.name, self.data.counts, weights=chosen.weights)
+        judge, old = self.data.judge, self.data.old_dev
         steps = train_steps(
-            self.learner, objective, self.data.train, self.data.dev, recipe=self.recipe, scheme=self.data.scheme
+            self.learner,
+            objective,
+            self.data.train,
+            judge.examples,
+            recipe=self.recipe,
+            scheme=self.data.scheme,
+            old=old.examples if judge is not old else (),
         )
         threads, strict = self.recipe.training.threads, self.device.type == "cpu"
         with self._disk_errors(), locked(self.folder), repeatable(threads, strict=strict):
@@ -254,10 +261,11 @@ class Run:
         assert self.data is not None
         assert self.learner is not None
         weights, facts = load_weights_file(self.folder / BEST)
-        weights = choose_share(self.learner.model, weights, self.data.dev)
+        tuned = self.data.dev if self.data.tuned_by_both else self.data.judge.examples
+        weights = choose_share(self.learner.model, weights, tuned)
         name = without_surrogates(self.folder.resolve().name)
         start = self.data.start.description if self.data.start is not None else None
-        dial = measure_dial(self.learner.model, weights, self.data, betas=self.recipe.dial.betas, before=start)
+        dial = measure_dial(self.learner.model, weights, self.data, recipe=self.recipe, before=start)
         self.scores, self.dial = {"epoch": facts["epoch"]} | dict(dial.scores), dial
         ship(
             self.folder / BUNDLE,

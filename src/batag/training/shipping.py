@@ -42,8 +42,10 @@ def ship(
         description=_description(name, recipe, data.scheme, data.segmentation)
         | dial.facts(data.scheme.classes)
         | {
+            "allowed": list(data.allowed),
             "metrics": {"dev": dict(scores)},
-            "trained_on": data.facts["train"] | {"dev_pages": data.facts["dev"]["pages"]},
+            "trained_on": data.facts["train"]
+            | {"dev_pages": data.facts["dev"]["pages"], "old_dev_pages": data.facts["old_dev"]["pages"]},
         },
     )
 
@@ -91,7 +93,7 @@ def ship_distilled(
         frozen=vectors,
         description=_description(name, recipe, teacher.scheme, teacher.segmentation)
         | dict(dial)
-        | {"metrics": dict(metrics), "trained_on": dict(facts)},
+        | {"allowed": teacher.description.allowed, "metrics": dict(metrics), "trained_on": dict(facts)},
     )
 
 

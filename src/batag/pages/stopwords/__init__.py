@@ -1,4 +1,5 @@
-"""Words that are never a tag by themselves, one list a language; a user's own words come on top, nothing is taken away."""
+"""Words that are never a tag by themselves, one list a language; a user's own words come on top. A text that training pages
+tag may be one all the same."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ _REMEMBERED = 65_536
 _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lo"})  # not Lm: a line of ー is a decoration
 _CORE = re.compile(r"[^\W_](?:.*[^\W_])?", re.DOTALL)
 # Three digits or more, but not in a price such as 1,980 or 1234.50.
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MODEL = re.compile(r"(?<!\d)(?<!\d[.,])\d{3,}(?!\d|[.,]\d)")
 
 
@@ -24,7 +26,18 @@ def stop_words(language: str | None, *, more: Iterable[str | Path] = ()) -> froz
     """The list of one language (all four joined for None), folded, plus `more`: a text is a word, a `Path` a file of words."""
     if language is not None and language not in LANGUAGES:
         raise UsageError(f"no stop words for the language {language!r}", todo=f"Use one of {', '.join(LANGUAGES)}")
-    words = _listed(language)
+    return _listed(language) | stop_words_of(more)
+
+
+def stop_words_by_language(*, more: Iterable[str | Path] = (), allowed: Iterable[str] = ()) -> dict[str, StopWords]:
+    """The judge of each language: its list, a user's own words (`more`), and texts that are tags all the same (`allowed`)."""
+    own, kept = stop_words_of(more), frozenset(allowed)
+    return {each: StopWords(_listed(each) | own, allowed=kept, own=own) for each in LANGUAGES}
+
+
+def stop_words_of(more: Iterable[str | Path]) -> frozenset[str]:
+    """A user's own words, folded: a text is a word, a `Path` a file of words."""
+    words: frozenset[str] = frozenset()
     for item in (more,) if isinstance(more, str) else more:
         words |= _folded(read_words(item) if isinstance(item, Path) else (item,))
     return words
@@ -44,15 +57,26 @@ def fold(text: str) -> str:
     return " ".join(folded.replace("\u2019", "'").split())
 
 
+def outline(text: str) -> str:
+    """A folded text with every number as 0, so that 12 oz and 8.5 oz are alike."""
+    return _NUMBER.sub("0", fold(text))
+
+
 @dataclass(frozen=True)
 class StopWords:
-    """A set of words, kept folded, that judges whether a text may be a tag."""
+    """A set of words, kept folded, that judges whether a text may be a tag.
+
+    What `allowed` holds (in outline) may be one, unless a word of it is the user's `own` stop word.
+    """
 
     words: frozenset[str]
+    allowed: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
     _judged: Callable[[str], bool] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", _folded(self.words))
+        object.__setattr__(self, "own", _folded(self.own))
         # The same few texts are tags of very many pages.
         object.__setattr__(self, "_judged", lru_cache(_REMEMBERED)(self._judge))
 
@@ -66,11 +90,16 @@ class StopWords:
 
     def _judge(self, text: str) -> bool:
         folded = fold(text)
-        return self._holds(folded) or not any(_may_be_a_name(piece) and not self._holds(piece) for piece in folded.split())
+        if not _holds(self.words, folded) and any(
+            _may_be_a_name(piece) and not _holds(self.words, piece) for piece in folded.split()
+        ):
+            return False
+        return outline(text) not in self.allowed or any(_holds(self.own, piece) for piece in (folded, *folded.split()))
 
-    def _holds(self, piece: str) -> bool:
-        core = _CORE.search(piece)
-        return piece in self.words or (core is not None and core[0] in self.words)
+
+def _holds(words: frozenset[str], piece: str) -> bool:
+    core = _CORE.search(piece)
+    return piece in words or (core is not None and core[0] in words)
 
 
 def _may_be_a_name(piece: str) -> bool:

@@ -1,0 +1,115 @@
+"""What a user should know of a training: of its pages before it begins, of its scores when it is done."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from batag.settings import settings
+
+if TYPE_CHECKING:
+    from batag.training.run import Run
+
+
+def notes(facts: dict[str, Any]) -> list[str]:
+    """What the user should know of the pages before they are learnt from."""
+    lines = []
+    train, dev = facts["train"], facts["dev"]
+    if facts["held_out"]:
+        lines.append(f"no --dev: {dev['pages']:,} pages (no twin of a training page) are held out to choose the best epoch by")
+    for name, part in (("train", train), ("dev", dev)):
+        if part["not_labelled"]:
+            lines.append(f"{name}: {part['not_labelled']:,} pages are not labelled and are left out")
+        for language, pages in part["languages_by_file"].items():
+            what = f"{pages:,} pages do not tell their language and are read as {language}, like most of their file"
+            lines.append(f"{name}: {what} (--language says it for all)")
+        if part["tags_misaligned"]:
+            lines.append(
+                f"{name}: {part['tags_misaligned']:,} of {part['tags']:,} tags do not fit the tokens "
+                f"({part['tags_lost']:,} lost); batag inspect lists them"
+            )
+    if facts["old_classes"] and not train["replayed"]:
+        lines.append("no old page is mixed in: what the bundle knew may be forgotten (--replay FILE names old pages)")
+    if lost := [name for name in facts["old_classes"] if not train["class_tags"].get(name)]:
+        lines.append(f"train: classes of the bundle without a tag to learn from: {', '.join(lost)}")
+    if train["tags_of_stop_words"]:
+        lines.append(
+            f"train: {train['tags_of_stop_words']:,} of {train['tags']:,} tags are only stop words and small numbers; the "
+            "bundle keeps their texts, and such texts may be tags"
+        )
+    if train["replayed"]:
+        lines.append(f"train: {train['replayed']:,} old pages are mixed in (training.replay)")
+    if dev["replayed"]:
+        lines.append(
+            f"dev: {dev['replayed']:,} old pages are scored apart; the best epoch is chosen by the {dev['pages']:,} new ones"
+            if dev["pages"]
+            else f"dev: no new page; the best epoch is chosen by {dev['replayed']:,} old ones, which say little of the new"
+        )
+    if train["left_out"]:
+        lines.append(
+            f"train: {train['left_out']:,} weak or old pages are left out, so that no twin of a dev page is learnt from"
+        )
+    if train["weak"]:
+        lines.append(f"train: {train['weak']:,} of {train['pages']:,} pages have weak labels and count less (training.weak)")
+    if dev["unknown_classes"]:
+        lines.append(f"dev: classes that train does not have do not count: {', '.join(dev['unknown_classes'])}")
+    return lines
+
+
+def rare_classes(facts: dict[str, Any]) -> list[str]:
+    """Classes with too few tags to learn from or to be measured by, and about how many pages more it takes to have enough for
+    a measurement; how good they will be then nobody knows."""
+    lines = []
+    train, dev = facts["train"], facts["dev"]
+    for name, learnt in train["class_tags"].items():
+        measured = dev["class_tags"].get(name, 0)
+        # At the rate of its own pages, or, where these show none, of the training pages.
+        rate = max(learnt, 1) / max(train["pages"], 1)
+        to_learn = (settings.rare_class_tags - learnt) / rate
+        to_measure = (settings.rare_dev_tags - measured) / (measured / dev["pages"] if measured else rate)
+        if max(to_learn, to_measure) <= 0:
+            continue
+        what = f"{name} is rare: {learnt:,} tags to learn from, {measured:,} to be measured by; do not trust its scores yet"
+        if facts["held_out"]:
+            # Of pages that are labelled more, a tenth is held out.
+            wanted = f"{_about(max(to_learn, 10 * to_measure))} labelled pages more"
+        else:
+            parts = (("to learn from", to_learn), ("in dev", to_measure))
+            wanted = " and ".join(f"{_about(more)} labelled pages more {where}" for where, more in parts if more > 0)
+        least = f"{settings.rare_class_tags} and {settings.rare_dev_tags}"
+        lines.append(f"{what} ({least} take about {wanted} at this rate)")
+    if lines:
+        lines.append("that makes a class measurable, not good: batag curve shows what more pages bring")
+    return lines
+
+
+def _about(pages: float) -> str:
+    return f"{math.ceil(pages / 10) * 10:,}"
+
+
+def doubts(run: Run) -> list[str]:
+    """What dev was too small to tell."""
+    assert run.dial is not None
+    assert run.data is not None
+    lines = []
+    if (pages := len(run.data.judge.pages)) < settings.few_dev_pages:
+        lines.append(
+            f"which epoch is the best is mostly chance, and so are these scores: only {pages:,} pages to choose by (fewer than "
+            f"{settings.few_dev_pages})"
+        )
+    if run.data.tuned_by_both:
+        lines.append(
+            "clean, balanced and rich and the calibration of scores were chosen on old and new dev pages together: some class "
+            f"has fewer than {settings.rare_dev_tags} tokens on the new ones"
+        )
+    if not run.dial.calibrated:
+        lines.append(
+            "scores could not be calibrated (dev has too few tags or pages, or tags that are all right or all wrong): "
+            "a tag's score is the encoder's own, not a probability to be trusted"
+        )
+    if still := run.dial.dial.still(run.data.scheme.classes):
+        lines.append(
+            f"clean and rich tags are the same for {', '.join(still)}: dev has fewer than {settings.rare_dev_tags} of its "
+            "tokens, or nothing to choose between"
+        )
+    return lines

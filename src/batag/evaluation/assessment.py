@@ -1,0 +1,123 @@
+"""Tags that were found against those that people set: one way of counting for training, evaluation and benchmarks.
+
+The truth is what people set: tags that touch are two, and one that no token can give is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from batag.evaluation.decoding import Decoding, Prediction, Richness
+from batag.evaluation.report import Report, ScoredField
+from batag.labels.alignment import align
+from batag.labels.scheme import Scheme
+from batag.objectives.objective import IGNORED
+from batag.pages.page import Page, Tag
+from batag.pages.record import own_fields, tag_record
+from batag.segmentation.segmentation import TokenizedField, language_of
+
+Place = tuple[str, int, int, str]
+Wrong = Callable[[dict[str, Any]], object]
+
+
+@dataclass
+class StopWordCounts:
+    """What the rule for stop words took: tags that were found and removed, how many of them were right, and how many tags
+    that people set it forbids."""
+
+    removed: int = 0
+    removed_right: int = 0
+    forbidden: int = 0
+
+    def report(self) -> dict[str, int]:
+        return {"removed": self.removed, "removed_right": self.removed_right, "forbidden": self.forbidden}
+
+
+@dataclass
+class Assessment:
+    """What was found: `report` is ready for JSON."""
+
+    scores: Report
+    pages: int = 0
+    right: int = 0
+    not_labelled: int = 0
+    weak: int = 0
+    unknown_classes: set[str] = field(default_factory=set)
+    stop_words: StopWordCounts = field(default_factory=StopWordCounts)
+
+    def report(self) -> dict[str, Any]:
+        counts = {"pages": self.pages, "pages_all_right": self.right}
+        counts |= {"pages_not_labelled": self.not_labelled, "pages_weak": self.weak}
+        rest = {"unknown_classes": sorted(self.unknown_classes), "stop_words": self.stop_words.report()}
+        return counts | rest | self.scores.report()
+
+    def add(self, prediction: Prediction, decoding: Decoding, *, richness: Richness = None, wrong: Wrong | None = None) -> None:
+        """Score one page; `wrong` gets it if a tag is missed or needless, with gold and predicted tags."""
+        page, tags = prediction.page, decoding.tags_of(prediction, richness)
+        scheme = decoding.scheme
+        self.pages += 1
+        self.unknown_classes |= {tag.label for tag in page.tags} - set(scheme.classes)
+        for each, labels in zip(prediction.fields, decoding.labels_of(prediction, richness), strict=True):
+            self.scores.add(
+                ScoredField(
+                    language_of(page),
+                    each.name,
+                    page.shop or "",
+                    true_labels(page, each, scheme),
+                    labels,
+                    [tag for tag in page.tags if tag.field == each.name],
+                    [tag for tag in tags if tag.field == each.name],
+                )
+            )
+        gold, said = places(page.tags), places(tags)
+        self._count_stop_words(prediction, decoding, richness, gold, said)
+        if gold == said:
+            self.right += 1
+        elif wrong is not None:
+            wrong(
+                {"id": page.id}
+                | own_fields(page)
+                | {
+                    "gold": [tag_record(tag) for tag in page.tags],
+                    "predicted": [tag_record(tag) for tag in tags],
+                    "missed": [tag_record(tag) for tag in page.tags if place(tag) not in said],
+                    "needless": [tag_record(tag) for tag in tags if place(tag) not in gold],
+                }
+            )
+
+    def _count_stop_words(
+        self, prediction: Prediction, decoding: Decoding, richness: Richness, gold: set[Place], said: set[Place]
+    ) -> None:
+        rule = decoding.stop_words.get(prediction.language)
+        if rule is None:
+            return
+        removed = places(decoding.without_stop_words.tags_of(prediction, richness)) - said
+        forbidden = {place(tag) for tag in prediction.page.tags if rule.stands_alone(tag.text)}
+        self.stop_words.removed += len(removed)
+        self.stop_words.removed_right += len(removed & gold)
+        self.stop_words.forbidden += len(forbidden | removed & gold)
+
+
+def true_labels(page: Page, field: TokenizedField, scheme: Scheme) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The label of each token as people gave it; -1 for a class that the tagger does not know."""
+    spans, _ = align(page, field)
+    known = set(scheme.classes)
+    labels = np.array(scheme.encode((span for span in spans if span[2] in known), length=len(field.tokens)), dtype=np.int64)
+    for first, last, name in spans:
+        if name not in known:
+            labels[first : last + 1] = IGNORED
+    return labels
+
+
+def place(tag: Tag) -> Place:
+    """What tags are compared by."""
+    return tag.field, tag.start, tag.end, tag.label
+
+
+def places(tags: Iterable[Tag]) -> set[Place]:
+    """The places of all these tags."""
+    return set(map(place, tags))

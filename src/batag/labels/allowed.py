@@ -1,0 +1,22 @@
+"""Texts that people tag although they are nothing but stop words and small numbers: 12 oz, Pack of 6, One A Day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from batag.labels.alignment import cut_pieces
+from batag.labels.scheme import TokenSpan
+from batag.pages.page import Page
+from batag.pages.stopwords import StopWords, outline
+from batag.segmentation.segmentation import TokenizedField
+
+
+def tagged_stop_words(page: Page, field: TokenizedField, spans: Sequence[TokenSpan], rule: StopWords) -> Iterator[str]:
+    """The tags of one field that a rule forbids, in outline: as they are set, and as tokens give them."""
+    text = page[field.name]
+    written = {tag.text for tag in page.tags if tag.field == field.name}
+    for start, end, _, normal, _ in cut_pieces(text, field, spans):
+        written |= {text[start:end], normal}
+    for each in sorted(written):
+        if rule.stands_alone(each) and (kept := outline(each)):
+            yield kept
