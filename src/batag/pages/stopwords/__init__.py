@@ -26,13 +26,14 @@ def stop_words(language: str | None, *, more: Iterable[str | Path] = ()) -> froz
     """The list of one language (all four joined for None), folded, plus `more`: a text is a word, a `Path` a file of words."""
     if language is not None and language not in LANGUAGES:
         raise UsageError(f"no stop words for the language {language!r}", todo=f"Use one of {', '.join(LANGUAGES)}")
-    return _listed(language) | stop_words_of(more)
+    listed, own = _listed(language), stop_words_of(more)
+    return listed | own if own else listed
 
 
 def stop_words_by_language(*, more: Iterable[str | Path] = (), allowed: Iterable[str] = ()) -> dict[str, StopWords]:
     """The judge of each language: its list, a user's own words (`more`), and texts that are tags all the same (`allowed`)."""
     own, kept = stop_words_of(more), frozenset(allowed)
-    return {each: StopWords(_listed(each) | own, allowed=kept, own=own) for each in LANGUAGES}
+    return {each: StopWords(stop_words(each) | own, allowed=kept, own=own) for each in LANGUAGES}
 
 
 def stop_words_of(more: Iterable[str | Path]) -> frozenset[str]:
