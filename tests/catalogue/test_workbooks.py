@@ -137,6 +137,29 @@ def test_one_workbook_is_the_parts_joined_the_same_bytes_each_time(tmp_path: Pat
     book.close()
 
 
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_job_that_is_left_goes_on_and_the_workbook_is_that_of_an_undisturbed_one(tmp_path: Path, after: int) -> None:
+    path = workbook(tmp_path / "a.xlsx", [["title", "price"], *([title, 9.5] for title in TITLES)])
+    tag(path, tmp_path / "whole.xlsx")
+    inputs = Inputs(paths=(str(path),))
+    options = Options(format="xlsx")
+    out = tmp_path / "cut.xlsx"
+    job = Job(bundle=tiny_run(), engine="torch", inputs=inputs, out=str(out), options=options, one_file=True, workers=1)
+    seen = 0
+
+    def leave(facts: Any) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        job.run(problems=Problems(), told=leave)
+    assert not out.exists()
+    assert job.run(problems=Problems()).found >= 7 * (after - 1)
+    assert out.read_bytes() == (tmp_path / "whole.xlsx").read_bytes()
+
+
 def test_a_row_that_excel_cannot_hold_is_cut_and_says_so(tmp_path: Path) -> None:
     text = f"{TITLES[0]} " * (40_000 // len(TITLES[0]))
     records = [{"id": "1", "title": "a", "description": text}, {"id": "2", "title": TITLES[1]}]

@@ -68,7 +68,7 @@ def test_a_cell_that_a_spreadsheet_would_run_is_escaped_on_request_and_comes_bac
     tmp_path: Path, pages: Path, name: str
 ) -> None:
     said = run(pages, tmp_path / name, "--excel-safe", "--bom").stderr.decode()
-    assert "2 cells got an apostrophe" in said
+    assert "apostrophe in front: 2 " in said
     facts = json.loads(run(pages, tmp_path / name, "--excel-safe", "--json").stdout)
     assert facts["escaped_cells"] == {"title": 1, "description": 1}
     text = io.StringIO((tmp_path / name).read_bytes().decode("utf-8-sig"), newline="")

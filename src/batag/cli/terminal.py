@@ -49,7 +49,7 @@ def cell(text: str) -> Text:
 
 def escaped_cells(count: int) -> str:
     """What to say of cells that were escaped."""
-    return f"{count:,} cells got an apostrophe in front (the column `batag` names them, and batag takes it away again)"
+    return f"cells that got an apostrophe in front: {count:,} (the column `batag` names them, and batag takes it away again)"
 
 
 def print_json(data: Any) -> None:
