@@ -217,6 +217,17 @@ def test_training_says_how_old_and_new_pages_score_and_that_few_pages_are_chance
     assert "apart from that, 40 old dev pages" in " ".join(typed("show", tmp_path / "run").stdout.split())
 
 
+def test_without_a_new_page_to_measure_by_old_ones_choose_and_it_is_said(run: Run, tmp_path: Path) -> None:
+    new = [labelled(f"n{n}", f"blim{n} from zorb", (f"blim{n}", "goods")) for n in range(2)]
+    write_pages(new, tmp_path / "new.jsonl")
+    start = ["--from", run.folder, "--set", "training.epochs=1"]
+    done = typed("train", tmp_path / "new.jsonl", *start, "--out", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "dev: no new page; the best epoch is chosen by 40 old ones" in " ".join(done.stderr.split())
+    assert "on 40 dev pages" in " ".join(done.stdout.split())
+    assert "old and new dev pages together" not in " ".join(done.stdout.split())
+
+
 def test_enough_dev_pages_are_not_called_chance(run: Run) -> None:
     said = typed("train", "--resume", run.folder).stdout
     assert "chance" not in said

@@ -97,7 +97,7 @@ def doubts(run: Run) -> list[str]:
             f"which epoch is the best is mostly chance, and so are these scores: only {pages:,} pages to choose by (fewer than "
             f"{settings.few_dev_pages})"
         )
-    if run.data.tuned_by_both:
+    if run.data.tuned_by_both and run.data.new_dev:
         lines.append(
             "clean, balanced and rich and the calibration of scores were chosen on old and new dev pages together: some class "
             f"has fewer than {settings.rare_dev_tags} tokens on the new ones"

@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from batag.errors import InputError, UsageError
+from batag.errors import BatagError, InputError, UsageError
 from batag.pages.file import open_output
 from batag.pages.language import LANGUAGES, known_language
 from batag.pages.layout import KEY
@@ -66,9 +66,13 @@ class PageReader(Iterator[Page]):
 
     def ahead(self) -> Iterator[Page]:
         """The first pages, as many as are asked for; they come again."""
-        while (page := next(self._pages, None)) is not None:
-            self._waiting.append(page)
-            yield page
+        try:
+            while (page := next(self._pages, None)) is not None:
+                self._waiting.append(page)
+                yield page
+        except BatagError:
+            self.source.close()
+            raise
 
     def _read(self) -> Page:
         try:
