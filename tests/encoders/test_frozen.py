@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import resource
+import shutil
 import struct
 import sys
 from pathlib import Path
@@ -220,6 +222,27 @@ def test_a_word_may_have_a_space_in_it_and_the_first_of_two_counts(tmp_path: Pat
     vectors = read_vectors(tmp_path / "a.txt")
     assert vectors.words == ["shoe", ". .", "\xa0"]
     assert vectors.of([["shoe", ". ."]]).tolist() == [[[1, 2], [3, 4]]]
+
+
+@pytest.mark.parametrize(
+    ("claim", "says"),
+    [
+        ({"vocab_size": 10**9}, "claims a model of"),
+        ({"num_hidden_layers": 10**9}, "layers"),
+        ({"hidden_size": 10**6}, "claims a model of"),
+    ],
+    ids=str,
+)
+def test_what_a_backbone_claims_to_be_costs_nothing_before_its_weights_are_there(
+    model: Path, tmp_path: Path, claim: dict[str, int], says: str
+) -> None:
+    folder = shutil.copytree(model, tmp_path / "bert")
+    said = json.loads((folder / "config.json").read_bytes())
+    (folder / "config.json").write_text(json.dumps(said | claim))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match=says):
+        Backbone(folder)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 200_000
 
 
 def test_a_folder_that_is_no_model_is_one_clear_error(tmp_path: Path) -> None:

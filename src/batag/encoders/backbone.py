@@ -5,11 +5,14 @@ Shapes: P pieces, K numbers a token.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
+from safetensors import safe_open
 from torch import Tensor
 
 from batag.errors import InputError, UsageError
@@ -19,6 +22,7 @@ _BACKBONE_FILES = (
     *("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"),
     *("vocab.txt", "vocab.json", "merges.txt", "sentencepiece.bpe.model", "spiece.model", "added_tokens.json"),
 )
+_SPARE = 2
 
 
 def backbone_files(folder: Path) -> list[Path]:
@@ -38,7 +42,7 @@ class Backbone:
 
     def __init__(self, folder: Path) -> None:
         try:
-            from transformers import AutoModel, AutoTokenizer
+            from transformers import AutoConfig, AutoModel, AutoTokenizer
             from transformers.utils import logging
         except ImportError as error:
             raise UsageError("a backbone needs transformers", todo="pip install 'batag[backbone]'") from error
@@ -47,6 +51,7 @@ class Backbone:
         local = {"local_files_only": True, "trust_remote_code": False}
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, add_prefix_space=True, **local)
+            _check_claims(AutoConfig.from_pretrained(folder, **local), folder / _BACKBONE_FILES[1])
             self._model = AutoModel.from_pretrained(folder, use_safetensors=True, **local).eval().requires_grad_(False)
             self.width = int(self._model.config.hidden_size)
             self._most = min(int(getattr(self._model.config, "max_position_embeddings", 512)), 512) - 2
@@ -98,3 +103,17 @@ class Backbone:
 
     def files(self) -> dict[str, bytes]:
         return {f"backbone/{path.name}": path.read_bytes() for path in self._files}
+
+
+def _check_claims(config: Any, weights: Path) -> None:
+    """Whether there are weights for as large a model as the configuration claims (a few may be missing), before it is made."""
+    from transformers import AutoModel
+
+    with safe_open(weights, "np") as file:
+        shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
+    if int(getattr(config, "num_hidden_layers", 0)) > len(shapes):
+        raise ValueError(f"config.json claims {config.num_hidden_layers} layers, {weights.name} has {len(shapes)} tensors")
+    with torch.device("meta"):
+        claimed = sum(each.numel() for each in AutoModel.from_config(config).parameters())
+    if claimed > _SPARE * sum(map(math.prod, shapes)):
+        raise ValueError(f"config.json claims a model of {claimed:,} numbers, {weights.name} has far fewer")
