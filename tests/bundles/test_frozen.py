@@ -14,6 +14,7 @@ from tests.tiny import QUICK, catalogue, exchange, make_bundle, redescribe
 
 import batag
 from batag.bundles.bundle import read_bundle
+from batag.bundles.description import FORMAT
 from batag.encoders.prediction import probabilities
 from batag.engines import build_engine
 from batag.engines.export import export
@@ -49,7 +50,7 @@ def bundle(run: Path, tmp_path: Path) -> Path:
 
 def test_a_bundle_carries_its_vectors_and_says_so(run: Path, bundle: Path) -> None:
     said = read_bundle(bundle).description
-    assert (said.format, said.frozen, said.input.frozen_width) == (3, "vectors", 5)
+    assert (said.format, said.frozen, said.input.frozen_width) == (FORMAT, "vectors", 5)
     page = catalogue(3, split="test")[0]
     assert batag.load(bundle).tag(page) == batag.load(run).tag(page)
 

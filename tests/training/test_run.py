@@ -32,8 +32,10 @@ from batag.tagging.assessment import assess
 from batag.training import loop
 from batag.training import run as run_module
 from batag.training.checkpoint import load_weights_file
+from batag.training.curves import draw_curves
 from batag.training.data import DataFiles
 from batag.training.loop import EpochDone, StepDone
+from batag.training.metrics import Metrics
 from batag.training.neighbours import SHARE
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
@@ -381,7 +383,9 @@ def test_a_folder_without_recipe_or_data_is_not_a_run(tmp_path: Path, done: Run,
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", "{}", '{"train": 3, "dev": [], "reading": {}}', "\udcff", '{"train": [{}]}']
+    "content",
+    ["", "{", "[]", "{}", '{"train": 3, "dev": [], "reading": {}}', "\udcff", '{"train": [{}]}', "[" * 100_000],
+    ids=lambda content: repr(content)[:20],
 )
 def test_damaged_facts_of_the_pages_are_one_clear_error(tmp_path: Path, done: Run, content: str) -> None:
     copy = Path(shutil.copytree(done.folder, tmp_path / "copy"))
@@ -389,6 +393,29 @@ def test_damaged_facts_of_the_pages_are_one_clear_error(tmp_path: Path, done: Ru
     with pytest.raises(InputError, match="damaged") as caught:
         Run.open(copy)
     assert str(copy / "data.json") in str(caught.value)
+
+
+@pytest.mark.parametrize("place", [0, -2])
+@pytest.mark.parametrize(
+    "line",
+    [b"{", b"5", b"[]", b"{}", b'{"kind": "stop"}', b'{"kind": "step", "step": "x", "epoch": 1}', b"[" * 100_000],
+    ids=repr,
+)
+def test_a_damaged_line_of_the_metrics_ends_them_and_stops_nobody(tmp_path: Path, done: Run, line: bytes, place: int) -> None:
+    lines = (done.folder / "metrics.jsonl").read_bytes().split(b"\n")
+    lines[place] = line
+    (tmp_path / "metrics.jsonl").write_bytes(b"\n".join(lines))
+    metrics = Metrics(tmp_path / "metrics.jsonl")
+    metrics.go_back(step=10**6, epochs=10**6)
+    assert len(metrics.lines()) == (0 if place == 0 else len(lines) - 2)
+
+
+def test_a_line_of_the_metrics_that_lacks_a_number_is_left_out_of_the_curves(tmp_path: Path, done: Run) -> None:
+    whole = Metrics(done.folder / "metrics.jsonl").lines()
+    for key in ("loss", "rate", "selected", "macro_f1", "true", "predicted"):
+        spoilt = [{name: value for name, value in line.items() if name != key} for line in whole]
+        draw_curves([*spoilt, *whole], tmp_path / "curves.png", title="damaged")
+        assert (tmp_path / "curves.png").stat().st_size > 0
 
 
 def test_a_damaged_checkpoint_is_one_clear_error(tmp_path: Path, done: Run) -> None:

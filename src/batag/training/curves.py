@@ -9,11 +9,16 @@ from typing import Any
 from batag.labels.picture import picture
 from batag.labels.scheme import NONE
 
+_OF_STEP = {"step", "loss", "rate"}
+_SCORES = {"macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none", "selected"}
+_OF_EPOCH = {"step", "epoch", "loss", "true", "predicted"} | _SCORES
+
 
 def draw_curves(lines: Sequence[dict[str, Any]], path: Path, *, title: str) -> None:
     """The lines of `metrics.jsonl` in four panels."""
-    steps = [line for line in lines if line["kind"] == "step"]
-    epochs = [line for line in lines if line["kind"] == "epoch"]
+    # A line that was damaged is left out of the picture.
+    steps = [line for line in lines if line["kind"] == "step" and line.keys() >= _OF_STEP]
+    epochs = [line for line in lines if line["kind"] == "epoch" and line.keys() >= _OF_EPOCH]
     if not epochs:
         return
     a_epoch = epochs[0]["step"] / epochs[0]["epoch"]

@@ -104,7 +104,7 @@ class DataFiles:
             )
         except BatagError:
             raise
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo=todo) from error
         return replace(self, replay=replay, old_dev=old_dev)
 

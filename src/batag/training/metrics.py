@@ -11,6 +11,7 @@ from batag.pages.file import open_output
 from batag.training.loop import EpochDone, StepDone
 
 _LOGGED_STEPS = 10
+_KINDS = ("step", "epoch")
 
 
 class Metrics:
@@ -21,14 +22,17 @@ class Metrics:
         self._waiting: list[str] = []
 
     def lines(self) -> list[dict[str, Any]]:
-        """All lines; one that was cut off by a crash does not count."""
+        """All lines up to one that is damaged: a crash may have cut it off."""
         lines = []
         # By bytes: a crash may cut a line inside a character, and only this one ends a line.
         for line in self.path.read_bytes().split(b"\n")[:-1] if self.path.exists() else []:
             try:
-                lines.append(json.loads(line))
-            except ValueError:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
                 break
+            if not isinstance(found, dict) or found.get("kind") not in _KINDS or not _is_at(found):
+                break
+            lines.append(found)
         return lines
 
     def go_back(self, *, step: int, epochs: int) -> None:
@@ -62,3 +66,8 @@ class Metrics:
     def add(self, line: dict[str, Any]) -> None:
         """A line; its `kind` is step or epoch, and it says which."""
         self._waiting.append(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def _is_at(line: dict[str, Any]) -> bool:
+    """Whether a line says where in training it stands."""
+    return all(type(line.get(kind)) is int for kind in _KINDS)

@@ -107,7 +107,7 @@ class Run:
             files = DataFiles.of_facts(facts)
         except BatagError:
             raise
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo="Train anew") from error
         return cls(folder, recipe, files)
 
