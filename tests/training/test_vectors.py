@@ -60,20 +60,18 @@ def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japane
 
 
 @pytest.mark.parametrize(
-    ("languages", "kind", "width", "format"),
+    ("languages", "kind", "width"),
     [
-        (["zh-Hant"], "characters", 128, 5),
-        (["ja", "zh-Hant"], "vectors+characters", 256, 5),
-        (["en"], "english", 100, 6),
-        (["en", "ja", "zh-Hant"], "vectors+english+characters", 356, 6),
+        (["zh-Hant"], "characters", 128),
+        (["ja", "zh-Hant"], "vectors+characters", 256),
+        (["en"], "english", 100),
+        (["en", "ja", "zh-Hant"], "vectors+english+characters", 356),
     ],
 )
-def test_what_is_known_of_words_travels_in_the_bundle(
-    tmp_path: Path, languages: list[str], kind: str, width: int, format: int
-) -> None:
+def test_what_is_known_of_words_travels_in_the_bundle(tmp_path: Path, languages: list[str], kind: str, width: int) -> None:
     bundle = read_bundle(trained(tmp_path, *(page for language in languages for page in pages_in(language))))
     said = bundle.description
-    assert (said.format, said.frozen, said.input.frozen_width) == (format, kind, width)
+    assert (said.frozen, said.input.frozen_width) == (kind, width)
     same(bundle)
     student = Distillation(bundle, student_recipe(bundle, settings=SMALL))
     assert student.vectors is not None
@@ -160,7 +158,7 @@ def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_wo
     settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}"]
     bundle = read_bundle(trained(tmp_path, *pages_in("en"), settings=settings))
     said = bundle.description
-    assert (said.format, said.frozen, said.input.frozen_width, said.reads_pages) == (6, "backbone+english", 116, True)
+    assert (said.frozen, said.input.frozen_width, said.reads_pages) == ("backbone+english", 116, True)
     same(bundle)
     assert batag.load(bundle.folder).tag({"title": "Sony boots"}) is not None
     run = Distillation(bundle, student_recipe(bundle, settings=SMALL), device="cpu")
