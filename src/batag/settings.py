@@ -17,6 +17,7 @@ class Settings:
     """The limits in force; `docs/settings.md` lists the same rows (a test compares them)."""
 
     max_page_characters: int = _limit(1_000_000, "a longer page is an error, not a cut page")
+    max_page_fields: int = _limit(200, "a page with more fields is an error")
     max_record_bytes: int = _limit(8_000_000, "a longer line or record is skipped and listed, without being held in memory")
     segment_chunk_characters: int = _limit(8_000, "longer text is segmented in chunks of at most this many characters")
     remembered_ids: int = _limit(5_000_000, "ids remembered to find duplicates; past that the check stops and says so")

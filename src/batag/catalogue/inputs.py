@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -13,9 +14,10 @@ from typing import Any
 from batag.catalogue.part import Entry, Part
 from batag.catalogue.place import is_remote, local, names_under, whole_name
 from batag.errors import InputError, UsageError
-from batag.pages.file import open_file
-from batag.pages.formats import check_format, detect_format, format_of_name, read_pages
+from batag.pages.file import once_only, open_file
+from batag.pages.formats import check_format, detect_format, format_of_name, pages_of
 from batag.pages.formats.delimited import column_names, table_rows
+from batag.pages.formats.parquet import check_rows
 from batag.pages.formats.xlsx import SheetRows
 from batag.pages.problems import SKIPPED_PAGE, Problem, Problems
 from batag.pages.source import Source, open_source
@@ -36,12 +38,12 @@ class Inputs:
 
     @property
     def resumable(self) -> bool:
-        """Standard input cannot be read twice."""
-        return "-" not in self.paths
+        """Standard input and pipes cannot be read twice."""
+        return not any(map(once_only, self.paths))
 
     def identities(self) -> list[dict[str, Any]]:
         """What tells whether a file is still the one that a job began with; its rows are compared as they are read again."""
-        return [{"name": path, "bytes": None if path == "-" else _size(path)} for path in self.paths]
+        return [{"name": path, "bytes": None if once_only(path) else _size(path)} for path in self.paths]
 
     def check_alike(self, format: str) -> None:
         """Whether the columns of all inputs fit into one table; JSON lines fit whatever they hold."""
@@ -54,7 +56,7 @@ class Inputs:
 
     def _columns(self, path: str) -> Any:
         """Names (and types) of the columns of a table; nothing for what becomes one of ours."""
-        if path == "-":
+        if once_only(path):
             return None
         source = open_source(path, problems=Problems(), encoding=self.encoding, columns=self.columns, language=self.language)
         try:
@@ -91,7 +93,7 @@ class Inputs:
                 "columns": dict(self.columns),
                 "language": self.language,
             }
-            if name == "parquet" and path != "-" and not source.packed:
+            if name == "parquet" and not source.packed and not once_only(path):
                 yield from _ranges(source, said)
             elif name == "jsonl":
                 yield from _cut(_lines(source), said | {"kind": "lines"}, source)
@@ -100,18 +102,14 @@ class Inputs:
                 names = tuple(column_names(rows.header, source))
                 header = spelt(rows.header, names)
                 yield from _cut(_cells(source, rows), said | {"kind": "cells", "names": names, "header": header}, source)
-            elif name == "xlsx" and path != "-":
+            elif name == "xlsx":
                 sheet = SheetRows(source)
                 names = tuple(sheet.names)
                 header = spelt(sheet.header, names)
                 entries = ((number, number - 1, cells) for number, cells in _with_failures(source, sheet))
                 yield from _cut(entries, said | {"kind": "sheet", "names": names, "header": header}, source)
             else:
-                source.close()
-                reading: dict[str, Any] = {"columns": self.columns, "language": self.language, "encoding": self.encoding}
-                if path == "-":
-                    raise InputError(f"{name} cannot be tagged from standard input", where="-", todo="Name a file")
-                yield from _cut(_pages(path, name, problems, reading), said | {"kind": "pages"}, source)
+                yield from _cut(_pages(source, name), said | {"kind": "pages"}, source)
         finally:
             source.close()
 
@@ -159,10 +157,11 @@ def _cells(source: Source, rows: Iterable[tuple[int, list[str]]]) -> Iterator[En
             yield line, number, cells
 
 
-def _pages(path: str, format: str, problems: Problems, reading: Mapping[str, Any]) -> Iterator[Entry]:
-    queue = _Queue()
+def _pages(source: Source, format: str) -> Iterator[Entry]:
+    queue, problems = _Queue(), source.problems
+    source.problems = queue
     number = 0
-    for page in chain(read_pages(path, format=format, **reading, problems=queue), [None]):
+    for page in chain(pages_of(source, format), [None]):
         for problem in queue.taken(problems):
             number += 1
             yield number, number, f"{problem.where}: {problem.reason}"
@@ -233,6 +232,7 @@ def _ranges(source: Source, said: dict[str, Any]) -> Iterator[Part]:
         with pq.ParquetFile(raw) as file:
             column_names(file.schema_arrow.names, source)
             groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+            check_rows(file.metadata, raw, source.name)
             sizes = [(group.num_rows, group.total_byte_size) for group in groups]
             raw.seek(0, 2)
             length = raw.tell()
@@ -267,7 +267,8 @@ def _rows_of_parts(groups: Iterable[tuple[int, int]]) -> Iterator[int]:
 def spelt(header: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
     """The columns' names as they came, or where one is empty or stands twice, ours."""
     own = [each.strip() for each in header]
-    return tuple(each if each and own.count(each) == 1 else name for each, name in zip(own, names, strict=True))
+    times = Counter(own)
+    return tuple(each if each and times[each] == 1 else name for each, name in zip(own, names, strict=True))
 
 
 def is_input(text: str) -> bool:

@@ -222,11 +222,13 @@ def join(parts: Iterable[bytes], stream: BinaryIO, *, format: str) -> None:
 
 def _header_length(data: bytes) -> int:
     """Where the first row of a table ends; a line end inside quotes does not end it."""
-    end = -1
+    start = quotes = 0
     while True:
-        end = data.index(b"\r\n", end + 1)
-        if data.count(b'"', 0, end) % 2 == 0:
-            return end + 2
+        end = data.index(b"\r\n", start) + 2
+        quotes += data.count(b'"', start, end)
+        if quotes % 2 == 0:
+            return end
+        start = end
 
 
 def _join_parquet(parts: Iterable[bytes], stream: BinaryIO) -> None:

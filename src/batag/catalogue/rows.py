@@ -15,7 +15,7 @@ from batag.errors import InputError
 from batag.pages.file import open_file
 from batag.pages.formats.delimited import column_names
 from batag.pages.formats.json_object import parse_object
-from batag.pages.formats.parquet import row_of
+from batag.pages.formats.parquet import mended, row_of
 from batag.pages.layout import KEY, unescaped
 from batag.pages.page import Page
 from batag.pages.problems import Problem, Problems
@@ -155,10 +155,10 @@ def _values(column: Any) -> list[Any]:
     """A column in Python's own kinds; as text what Python has none for (a date in the year 20,000)."""
     try:
         found: list[Any] = column.to_pylist()
-    except (OverflowError, ValueError) as error:
+    except (OverflowError, ValueError, LookupError) as error:
         if isinstance(error, UnicodeDecodeError):
             raise
-        found = column.cast("string").to_pylist()
+        found = [mended(each) for each in column]
     return found
 
 
@@ -166,7 +166,9 @@ def _of_bad_bytes(
     part: Part, table: Any, names: list[str], chosen: list[str], source: Source
 ) -> Iterator[tuple[str, int, Any]]:
     """Row by row, for texts that are not UTF-8."""
-    (batch,) = table.select([names.index(name) for name in chosen]).combine_chunks().to_batches()
+    wanted = set(chosen)
+    columns = [place for place, name in enumerate(names) if name in wanted]
+    (batch,) = table.select(columns).combine_chunks().to_batches()
     for place in range(batch.num_rows):
         where = f"{part.source}, row {part.first + place}"
         yield where, part.first + place, row_of(batch, place, chosen, source, where)

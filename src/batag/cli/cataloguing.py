@@ -140,7 +140,8 @@ def run(
     check_targets([shape.out if shape.one_file else None, problems], [*inputs.paths, find_bundle(bundle), stop_words])
     err = console(error=True)
     if not inputs.resumable:
-        err.print("standard input cannot be read again: this job cannot go on if it is left", style="yellow", markup=False)
+        note = "standard input or a pipe cannot be read again: this job cannot go on if it is left"
+        err.print(note, style="yellow", markup=False)
     found = Problems()
     failed: list[str] = []
     stopped: BaseException | None = None

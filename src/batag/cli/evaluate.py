@@ -47,7 +47,7 @@ def evaluate(
     from batag.errors import InputError, UsageError
     from batag.evaluation.chart import draw_scores
     from batag.labels.picture import check_picture
-    from batag.pages.file import open_output
+    from batag.pages.file import once_only, open_output
     from batag.pages.record import dump
     from batag.pages.targets import check_targets
     from batag.segmentation.majority import read_with_language
@@ -61,8 +61,8 @@ def evaluate(
     tagger.offsets(richness)
     if dial is not None and tagger.dial is None:
         raise UsageError("this bundle has no operating points to draw", todo="Leave --dial out, or train again")
-    if dial is not None and Path("-") in pages:
-        raise UsageError("--dial reads the pages twice, and - can be read once", todo="Name a file")
+    if dial is not None and (once := next(filter(once_only, pages), None)) is not None:
+        raise UsageError(f"--dial reads the pages twice, and {once} can be read once", todo="Name a file")
     said_of_input = options.of_input(format, columns, language, encoding)
     with ExitStack() as files, collected_problems(strict=strict, path=problems) as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None

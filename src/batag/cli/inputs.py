@@ -9,6 +9,7 @@ from typing import Any
 
 from batag.cli.terminal import watched
 from batag.errors import InputError, UsageError
+from batag.pages.file import once_only
 from batag.pages.formats import format_of_name
 from batag.pages.language import LANGUAGES, known_language
 from batag.pages.page import Page
@@ -31,7 +32,7 @@ def text_or_pages(
         yield from _texts(lines, field=field, language=known, where="standard input:", problems=problems)
     for number, text in enumerate(given, 1):
         short = len(text) < 4096 and "\0" not in text
-        if text == "-" or (short and Path(text).is_file()):
+        if text == "-" or (short and (Path(text).is_file() or once_only(text))):
             yield from watched(read_with_language(text, language=language, **reading, problems=problems), doing=doing)
         elif short and Path(text).is_dir():
             raise InputError("is a folder", where=text, todo="Name the files in it")

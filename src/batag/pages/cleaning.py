@@ -59,11 +59,13 @@ _FILL = r"[\s\d%!~,.&+*:|\-★☆♪◆■●※]{0,10}+"
 _OPENING = re.compile(r"[【\[(《＼\\]")
 _PROMO = re.compile(
     "|".join(
-        f"{left}(?=.{{0,40}}?(?:{'|'.join(_PROMO_WORDS.split())})){_FILL}(?>(?:{'|'.join(_ANY_PROMO)}){_FILL}){{1,8}}+{right}"
+        f"{left}{_FILL}(?>(?:{'|'.join(_ANY_PROMO)}){_FILL}){{1,8}}+{right}"
         for left, right in ("【】", (r"\[", r"\]"), (r"\(", r"\)"), "《》", (r"[＼\\]", "[／/]"))
     ),
     re.IGNORECASE,
 )
+# Looked for last: there are far more brackets than promotions.
+_PROMO_WORD_NEAR = re.compile(rf".{{0,40}}?(?:{'|'.join(_PROMO_WORDS.split())})", re.IGNORECASE)
 _LETTERS = "A-Za-z0-9\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff"
 # Words with single marks between them, which no rule changes: a cheap look that spares all of them on most titles.
 _PLAIN = re.compile(rf"[{_LETTERS}]++(?:(?:[ ,;:'\"/*+|~%#=_-]|(?<![Ww])\.)[{_LETTERS}]++)*+")
@@ -174,7 +176,7 @@ def _promo(text: str) -> list[Edit]:
     edits: list[Edit] = []
     for opening in _OPENING.finditer(text):
         match = _PROMO.match(text, opening.start())
-        if match and (not edits or edits[-1][1] <= match.start()):
+        if match and (not edits or edits[-1][1] <= match.start()) and _PROMO_WORD_NEAR.match(text, opening.end()):
             edits.append((match.start(), match.end(), " "))
     return edits
 

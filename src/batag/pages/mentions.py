@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from batag.pages.cleaning import Cleaner
@@ -13,6 +13,7 @@ _SEPARATORS = ";；|｜,，、\n"
 _SEPARATOR = re.compile(f"([{_SEPARATORS}])")
 _EQUALS = re.compile("[=＝]")
 _LATIN = "[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"
+_TWO_LATIN = re.compile(_LATIN * 2)
 _fold_width = Cleaner(["width"])
 
 
@@ -67,6 +68,34 @@ def occurrences(text: str, term: str) -> list[Offsets]:
     cleaned = _fold_width(text)
     found = _find(lower(cleaned.text), lower(_fold_width(term).text))
     return [cleaned.to_original(start, end) for start, end in found]
+
+
+class Mentions:
+    """Where many terms stand, all looked for at once: of those that begin at one place the longest, none inside another."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        from ahocorasick_rs import AhoCorasick, MatchKind
+
+        self._terms = list(dict.fromkeys(filter(None, terms)))
+        forms = (self._terms, [lower(_fold_width(term).text) for term in self._terms])
+        self._matchers = [AhoCorasick(each, matchkind=MatchKind.LeftmostLongest) for each in forms]
+
+    def find(self, text: str) -> dict[str, list[Offsets]]:
+        """The places of each term that stands in a text: as it is or, if it does not, in another case or width."""
+        exact, cleaned = self._places(self._matchers[0], text), _fold_width(text)
+        alike = self._places(self._matchers[1], lower(cleaned.text))
+        return {term: [cleaned.to_original(*span) for span in spans] for term, spans in alike.items()} | exact
+
+    def _places(self, matcher: Any, text: str) -> dict[str, list[Offsets]]:
+        places: dict[str, list[Offsets]] = {}
+        for which, start, end in matcher.find_matches_as_indexes(text):
+            if not (_inside_word(text, start) or _inside_word(text, end)):
+                places.setdefault(self._terms[which], []).append((start, end))
+        return places
+
+
+def _inside_word(text: str, place: int) -> bool:
+    return 0 < place < len(text) and bool(_TWO_LATIN.match(text, place - 1))
 
 
 def lower(text: str) -> str:

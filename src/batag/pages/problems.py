@@ -10,6 +10,7 @@ from typing import TextIO
 from batag.errors import InputError
 from batag.settings import settings
 
+_LONGEST = 1_000
 SKIPPED_PAGE, SKIPPED_TAG, REPAIRED, NOTED = "page skipped", "tag skipped", "repaired", "noted"
 
 KINDS = {
@@ -82,6 +83,7 @@ class Problems:
 
     def add(self, kind: str, where: str, reason: str, *, page: str = "") -> None:
         """Note one problem."""
+        reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..."
         problem = Problem(kind, where, reason, page)
         if self.strict:
             raise InputError(

@@ -14,12 +14,14 @@ from batag.pages.given import join_tokens, place_tokens
 from batag.pages.language import known_language
 from batag.pages.layout import KEY, layout_of
 from batag.pages.mapping import meant_columns
-from batag.pages.mentions import label_pairs, occurrences, several_texts
+from batag.pages.mentions import Mentions, label_pairs, occurrences, several_texts
 from batag.pages.page import MODEL, PERSON, SOURCES, Offsets, Page, Tag, without_surrogates
 from batag.pages.problems import Problems
 from batag.settings import settings
 
 STANDARD_FIELDS = ("title", "description")
+_MANY_LABELS = 50
+"""More labels given as text than this are looked for all at once."""
 KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "reviewed", "tokens", *STANDARD_FIELDS})
 
 
@@ -54,6 +56,10 @@ class RecordReader:
             meant = meant_columns(self.columns, map(str, there)) or "map one with --columns title=NAME"
             reason = f"no text in any field; the record has {keys[:100]} ({meant})"
             self.problems.add("empty-page", where, reason, page=page_id)
+            return None
+        if len(fields) > settings.max_page_fields:
+            limit = f"{settings.max_page_fields:,} fields (BATAG_MAX_PAGE_FIELDS moves the limit)"
+            self.problems.add("too-long", where, f"the page has more than {limit}", page=page_id)
             return None
         if sum(map(len, fields.values())) > settings.max_page_characters:
             limit = f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
@@ -179,7 +185,7 @@ class RecordReader:
             end,
             label,
             "" if text is None else str(text),
-            float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
+            float(score) if isinstance(score, (int, float)) and type(score) is not bool and abs(score) < 1e300 else None,
             normal if isinstance(normal, str) else None,
             self._source(item.get("source"), where, page_id),
         )
@@ -198,8 +204,12 @@ class RecordReader:
     ) -> tuple[Tag, ...] | None:
         """Every occurrence of each label's text; None if none of them occurs."""
         tags = []
+        pairs = list(dict.fromkeys(pairs))
+        many = Mentions(term for _, term in pairs) if len(pairs) > _MANY_LABELS else None
+        places = {name: many.find(text) for name, text in fields.items()} if many else {}
         for label, term in pairs:
-            spans = [(name, *span) for name, text in fields.items() for span in occurrences(text, term)]
+            found = {name: places[name].get(term, ()) if many else occurrences(text, term) for name, text in fields.items()}
+            spans = [(name, *span) for name, each in found.items() for span in each]
             if not spans:
                 hint = f"; for several texts write {several}" if (several := several_texts(label, term)) else ""
                 self.problems.add("not-found", where, f"{label}={term} does not occur in the page{hint}", page=page_id)

@@ -16,6 +16,8 @@ COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "reviewed", "more
 """`tags` is a JSON list; `reviewed` true, false or, without labels, empty; `more` a JSON object of everything else
 (other fields, tokens, extra columns), often empty."""
 
+_OWN = frozenset({*COLUMNS, *KNOWN_KEYS, KEY})
+
 
 def to_cells(page: Page) -> dict[str, str]:
     """One text a column."""
@@ -52,7 +54,7 @@ def from_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(more, dict):
         del record["more"]
         record |= more
-    return {key: value for key, value in record.items() if value != "" or key not in {*COLUMNS, *KNOWN_KEYS, KEY}}
+    return {key: value for key, value in record.items() if value != "" or key not in _OWN}
 
 
 def _loads(cell: Any, opening: bytes) -> Any:

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
 from batag.errors import InputError, UsageError
-from batag.pages.file import READ_ERRORS, decompressed, open_file
+from batag.pages.compression import READ_ERRORS, Replayed, Unpacked, decompressed, swells
+from batag.pages.file import open_file
 from batag.pages.problems import Problems
+from batag.pages.signatures import binary_kind
 from batag.settings import settings
 
 _WIDER = {"big5": "cp950", "shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030"}
@@ -38,6 +39,7 @@ class Source:
     language: str | None = None
     transcoded: bool = False
     packed: bool = False
+    unpacked: Unpacked | None = None
 
     def seekable(self) -> BinaryIO:
         """The file for formats that jump about in it; what is compressed or comes through a pipe is put on the disk first."""
@@ -45,9 +47,19 @@ class Source:
             self.raw.seek(0)
             return self.raw
         spooled = cast(BinaryIO, TemporaryFile())  # noqa: SIM115
-        copyfileobj(self.stream, spooled)
+        try:
+            while piece := self.stream.read1(1 << 18):  # type: ignore[attr-defined]
+                spooled.write(piece)
+                if self.unpacked is not None and swells(spooled.tell(), packed=self.unpacked.packed_bytes):
+                    raise InputError("unpacks to more than a hundred times its size", where=self.name, todo="Unpack it first")
+        except READ_ERRORS as error:
+            spooled.close()
+            raise InputError(f"cannot be read ({error})", where=self.name, todo="Check that the file is whole") from error
+        except InputError:
+            spooled.close()
+            raise
         spooled.seek(0)
-        self.raw.close()
+        self.close()
         self.raw = spooled
         return spooled
 
@@ -130,6 +142,7 @@ def open_source(path: Path | str, *, problems: Problems, encoding: str | None = 
         problems=problems,
         transcoded=transcoded,
         packed=plain is not file,
+        unpacked=unpacked if isinstance(unpacked := getattr(plain, "raw", None), Unpacked) else None,
         **said,
     )
 
@@ -137,9 +150,9 @@ def open_source(path: Path | str, *, problems: Problems, encoding: str | None = 
 def _settled(raw: BinaryIO, name: str, encoding: str | None) -> tuple[bytes, BinaryIO, bool]:
     """The head and the whole as UTF-8 without a byte-order mark."""
     head = _read_up_to(raw, settings.sniff_bytes, name)
-    stream: BinaryIO = cast(BinaryIO, io.BufferedReader(_Replayed(head, raw), 1 << 18))
-    if head.startswith(b"\xd0\xcf\x11\xe0"):
-        raise InputError("is an old Excel workbook (.xls)", where=name, todo="Save it as .xlsx or CSV")
+    stream: BinaryIO = cast(BinaryIO, io.BufferedReader(Replayed(head, raw), 1 << 18))
+    if (known := binary_kind(head)) is not None:
+        raise InputError(f"is {known[0]}", where=name, todo=known[1])
     if encoding is not None:
         encoding = _known_encoding(encoding, head)
     elif head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -150,7 +163,7 @@ def _settled(raw: BinaryIO, name: str, encoding: str | None) -> tuple[bytes, Bin
     if transcoded and encoding is not None:
         stream = cast(BinaryIO, io.BufferedReader(_Transcoded(stream, encoding), 1 << 18))
         head = _read_up_to(stream, settings.sniff_bytes, name)
-        stream = cast(BinaryIO, io.BufferedReader(_Replayed(head, stream), 1 << 18))
+        stream = cast(BinaryIO, io.BufferedReader(Replayed(head, stream), 1 << 18))
     if head.startswith(codecs.BOM_UTF8):
         head = head[3:]
         stream.read(3)
@@ -172,24 +185,6 @@ def _known_encoding(name: str, head: bytes) -> str:
     if found.name == "utf-16" and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _utf16_order(head)
     return _WIDER.get(found.name, found.name)
-
-
-class _Replayed(io.RawIOBase):
-    """A stream whose beginning was read already, given again from the start."""
-
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
-        self._head, self._rest = memoryview(head), rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not self._head:
-            return self._rest.readinto1(buffer)  # type: ignore[attr-defined, no-any-return]
-        size = min(len(buffer), len(self._head))
-        buffer[:size] = self._head[:size]
-        self._head = self._head[size:]
-        return size
 
 
 class _Transcoded(io.RawIOBase):

@@ -73,12 +73,16 @@ class Segmenter(ABC):
             chunk = self._tokens(piece, self.cut(piece))
             # The last quarter is read again with what follows, so that no word is cut where a chunk ends.
             kept = [token for token in chunk if token[1] <= limit - limit // 4]
-            if not kept and chunk and chunk[0][0] > 0:
-                done += chunk[0][0]
-                continue
-            kept = kept or chunk
+            end = kept[-1][1] if kept else limit
+            if len(kept) < len(chunk) and (not kept or end < limit // 4):
+                # A token over most of the chunk: it stays with this one, or else every chunk would move on by a word only.
+                start, end = chunk[len(kept)]
+                if start < limit // 4:
+                    kept.append((start, end))
+                else:
+                    end = start
             tokens += [(start + done, end + done) for start, end in kept]
-            done += kept[-1][1] if kept else limit
+            done += end
         rest = text[done:]
         return tokens + [(start + done, end + done) for start, end in self._tokens(rest, self.cut(rest))]
 

@@ -18,6 +18,7 @@ from batag.pages.language import LANGUAGES, known_language
 from batag.pages.layout import KEY
 from batag.pages.page import Page
 from batag.pages.problems import Problems
+from batag.pages.signatures import text_kind
 from batag.pages.source import Source, open_source
 from batag.settings import settings
 
@@ -106,8 +107,12 @@ def read_pages(
     except InputError:
         source.close()
         raise
-    pages = _module(name).read(source, **dict(FORMATS[name].reading))
-    return PageReader(source, _unique(pages, problems), format=name)
+    return PageReader(source, pages_of(source, name), format=name)
+
+
+def pages_of(source: Source, format: str) -> Iterator[Page]:
+    """The pages of an opened input."""
+    return _unique(_module(format).read(source, **dict(FORMATS[format].reading)), source.problems)
 
 
 def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None = None, **options: Any) -> None:
@@ -163,6 +168,8 @@ def detect_format(source: Source) -> str:
         return "parquet"
     if head.startswith(b"PK\x03\x04"):
         return "xlsx"
+    if (known := text_kind(head)) is not None:
+        raise InputError(f"is {known[0]}", where=source.name, todo=known[1])
     text = head.decode(errors="replace")
     start = text.lstrip()[:1]
     if not start:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Any, BinaryIO, cast
 
-from batag.pages.file import READ_ERRORS
+from batag.pages.compression import READ_ERRORS
 from batag.pages.formats.json_object import STRUCTURE, parse_object
 from batag.pages.record import dump
 from batag.pages.source import Source
 from batag.settings import settings
 
-_STRING_END = re.compile(rb'[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _CHUNK = 1 << 18
 
 
@@ -41,12 +41,22 @@ def place(source: Source, number: int) -> str:
 
 def split_array(stream: BytesIO | BinaryIO) -> Iterator[bytes | None]:
     """The bytes of each element; None for one that is longer than the limit. EOFError where the array does not end."""
-    splitter = _Splitter()
+    splitter, failure = _Splitter(), None
     while not splitter.ended:
-        data = cast(BytesIO, stream).read1(_CHUNK)
-        if not data:
+        # As much again as is held, so that a long element is not looked through again for every piece that comes.
+        wanted, pieces = max(_CHUNK, splitter.held), []
+        try:
+            while wanted > 0 and (piece := cast(BytesIO, stream).read1(wanted)):
+                pieces.append(piece)
+                wanted -= len(piece)
+        except READ_ERRORS as error:  # what came before the damage is good
+            failure = error
+        if pieces:
+            yield from splitter.feed(b"".join(pieces))
+        elif failure is not None:
+            raise failure
+        else:
             raise EOFError("the file ends in the middle of the array")
-        yield from splitter.feed(data)
 
 
 class _Splitter:
@@ -57,6 +67,10 @@ class _Splitter:
         self._data = b""
         self._scanned = self._start = self._depth = 0
         self._in_string = self._too_long = False
+
+    @property
+    def held(self) -> int:
+        return len(self._data)
 
     def feed(self, data: bytes) -> Iterator[bytes | None]:
         self._data += data

@@ -176,7 +176,7 @@ def _page(block: _Block, layout: _Layout, source: Source, number: int) -> Page |
     language = source.language or known_language(block.said.get("language", ""))
     fields: dict[str, str] = {}
     tokens: dict[str, tuple[Offsets, ...]] = {}
-    tags: list[Tag] = []
+    found: dict[str, list[Tag]] = {}
     parts = block.fields or [(next(iter(source.columns), "title"), None, 0)]
     for (name, text, start), end in zip(parts, [part[2] for part in parts[1:]] + [len(block.tokens)], strict=True):
         words, labels = block.tokens[start:end], block.labels[start:end]
@@ -186,16 +186,21 @@ def _page(block: _Block, layout: _Layout, source: Source, number: int) -> Page |
                 source.problems.add("split-token", where, f"the tokens of {name!r} do not follow its text", page=page_id)
             text, placed = join_tokens(words, language=language, spaces=layout.spaces if language is None else None)
         fields[name], tokens[name] = text, placed
-        tags = [tag for tag in tags if tag.field != name]
+        found[name] = []
         spans = spans_of(labels, prefixed=layout.prefixed) if "tags" not in block.said else ()
         for first, last, label, broken in spans:
             low, high = placed[first][0], placed[last][1]
-            tags.append(Tag(name, low, high, label, text[low:high]))
+            found[name].append(Tag(name, low, high, label, text[low:high]))
             if broken and layout.begins:
                 reason = f"{labels[first]} at token {first + 1} does not follow B-{label}"
                 source.problems.add("broken-sequence", where, reason, page=page_id)
+    tags = [tag for each in found.values() for tag in each]
     if "tags" in block.said:
         tags = list(_exact_tags(block.said["tags"], fields, source, where=where, page_id=page_id))
+    if len(fields) > settings.max_page_fields or sum(map(len, fields.values())) > settings.max_page_characters:
+        reason = f"the page has more than {settings.max_page_characters:,} characters or {settings.max_page_fields} fields"
+        source.problems.add("too-long", where, reason, page=page_id)
+        return None
     if not any(fields.values()):
         source.problems.add("empty-page", where, "no text in any field", page=page_id)
         return None

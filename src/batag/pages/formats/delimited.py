@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
@@ -79,9 +79,11 @@ def column_names(header: list[Any], source: Source) -> list[str]:
         todo = f"Map one with --columns title=NAME; the columns are {', '.join(filter(None, names)) or 'none'}"
         raise InputError("has no column title or description", where=source.name, todo=todo)
     mapped = set(source.columns.values())
-    known = [name if name in mapped or name.lower() not in {*COLUMNS, *KNOWN_KEYS} else name.lower() for name in names]
+    own = {*COLUMNS, *KNOWN_KEYS}
+    known = [name if name in mapped or name.lower() not in own else name.lower() for name in names]
+    times = Counter(known)
     for name in {*KNOWN_KEYS, *mapped}:
-        if known.count(name) > 1 and name not in source.columns:
+        if times[name] > 1 and name not in source.columns:
             raise InputError(f"has the column {name} more than once", where=source.name, todo="Rename all but one")
     firsts = {name: place for place, name in reversed(list(enumerate(known))) if name}
     return [name if firsts.get(name) == place else f"{name or 'column'}_{place + 1}" for place, name in enumerate(known)]
@@ -108,42 +110,69 @@ def table_rows(source: Source, mark: str | None = None) -> TableRows:
 
 def _rows(source: Source, mark: str) -> Iterator[tuple[int, list[str]]]:
     """Rows with the line they start on. A quote that never closes costs its own line only, not the rest of the file."""
-    waiting: list[tuple[int, str]] = []
-    lines = source.lines()
-    while True:
-        first = waiting.pop(0) if waiting else next(lines, None)
-        if first is None:
-            return
-        taken = [first]
-        size = len(first[1])
-        while True:
-            try:
-                row = next(csv.reader([text for _, text in taken], delimiter=mark, strict=True), [])
-            except csv.Error as error:
-                row, reason = None, str(error)
-            if row is not None or "unexpected end of data" not in reason:
-                break
-            more = _until_quote(waiting, lines)
-            size += sum(len(text) for _, text in more)
-            taken += more
-            if not more or len(taken) > _MOST_LINES or size > settings.max_record_bytes:
-                reason = "a quote that opens in this row does not close"
-                break
+    lines, ahead = source.lines(), _Ahead(mark)
+    while (first := ahead.take() or next(lines, None)) is not None:
+        row, reason = _parsed([first[1]], mark)
+        if reason == _OPEN:
+            row, reason = ahead.close(first[1], lines)
         if row is not None:
             yield first[0], row
         else:
+            reason = "a quote that opens in this row does not close" if reason == _OPEN else reason
             source.problems.add("bad-row", source.where(first[0]), reason)
-            waiting = taken[1:] + waiting
 
 
-def _until_quote(waiting: list[tuple[int, str]], lines: Iterator[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The next lines up to one that has a quote: only that can close a cell."""
-    taken: list[tuple[int, str]] = []
-    while (line := waiting.pop(0) if waiting else next(lines, None)) is not None:
-        taken.append(line)
-        if '"' in line[1] or len(taken) > _MOST_LINES:
-            break
-    return taken
+class _Ahead:
+    """Lines read beyond the row at hand, to find where its quote closes.
+
+    Whether a line closes a quote does not hang on the row that opened it. So each line is looked at once, and of the lines
+    here only the last can be one that does not leave the quote open: a file of quotes costs no more than its length.
+    """
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self._lines: deque[tuple[int, str]] = deque()
+        self._size = 0
+        self._state = _OPEN
+
+    def take(self) -> tuple[int, str] | None:
+        """The next of the lines, for a row of its own."""
+        if not self._lines:
+            return None
+        line = self._lines.popleft()
+        self._size -= len(line[1])
+        if not self._lines:
+            self._state = _OPEN
+        return line
+
+    def close(self, first: str, lines: Iterator[tuple[int, str]]) -> tuple[list[str] | None, str]:
+        """The row that starts with a line whose quote is open; None and why if it cannot be read."""
+        room = settings.max_record_bytes - len(first)
+        while self._state == _OPEN and self._size <= room and len(self._lines) < _MOST_LINES:
+            if (line := next(lines, None)) is None:
+                break
+            self._lines.append(line)
+            self._size += len(line[1])
+            if '"' in line[1]:
+                _, self._state = _parsed([f'"{line[1]}'], self._mark)
+        if self._state or self._size > room:
+            return None, self._state or _OPEN
+        row, reason = _parsed([first, *(text for _, text in self._lines)], self._mark)
+        self._lines.clear()
+        self._size, self._state = 0, _OPEN
+        return row, reason
+
+
+_OPEN = "unexpected end of data"
+"""What the library says of a quote that is still open."""
+
+
+def _parsed(lines: list[str], mark: str) -> tuple[list[str] | None, str]:
+    """The one row of these lines; None and why if they are not one."""
+    try:
+        return next(csv.reader(lines, delimiter=mark, strict=True), []), ""
+    except csv.Error as error:
+        return None, str(error)
 
 
 def looks_like_table(head: str) -> bool:

@@ -6,7 +6,8 @@ keeps as it is, each with its source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
@@ -34,11 +35,12 @@ def read(source: Source) -> Iterator[Page]:
         else:
             layout = {name: (0, len(text) if isinstance(text, str) else 0)}
             record[name] = text
-        labels = [_in_field(item, layout) for item in given] if isinstance(given, list) else given
+        places = sorted((start, end, field) for field, (start, end) in layout.items())
+        labels = [_in_field(item, places) for item in given] if isinstance(given, list) else given
         predictions = record.get("predictions")
         if isinstance(predictions, list) and all(isinstance(item, Mapping) and "source" in item for item in predictions):
             del record["predictions"]
-            tags = [_in_field(item, layout) for item in predictions]
+            tags = [_in_field(item, places) for item in predictions]
             if labels is None or _places(labels) == _places([tag for tag in tags if tag["source"] == PERSON]):
                 # No person has done anything yet: doccano writes an empty list of labels for a page that nobody opened.
                 labels, record["reviewed"] = tags, False
@@ -83,7 +85,7 @@ def _is_layout(layout: Any, text: str) -> bool:
     )
 
 
-def _in_field(item: Any, layout: Mapping[str, tuple[int, int]]) -> Any:
+def _in_field(item: Any, places: Sequence[tuple[int, int, str]]) -> Any:
     """A doccano label (or a prediction of ours) as a tag of the field it lies in; anything odd is left for the record reader to
     report."""
     more: Mapping[str, Any] = {}
@@ -96,9 +98,10 @@ def _in_field(item: Any, layout: Mapping[str, tuple[int, int]]) -> Any:
     else:
         return item
     if type(start) is int and type(end) is int:
-        for field, (low, high) in layout.items():
-            if low <= start < high or len(layout) == 1:
-                return {**more, "field": field, "start": start - low, "end": end - low, "label": label}
+        near = max(bisect_right(places, start, key=lambda place: place[0]) - 1, 0)
+        low, high, field = places[near] if places else (0, 0, "")
+        if low <= start < high or len(places) == 1:
+            return {**more, "field": field, "start": start - low, "end": end - low, "label": label}
     return {**more, "start": start, "end": end, "label": label}
 
 

@@ -13,7 +13,7 @@ from batag.pages.source import Source
 
 _DEEPEST = 100
 _LONG = re.compile(rb"[0-9]{19}")
-STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\],]', re.DOTALL)
+STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\],]', re.DOTALL)
 """A whole string, or one character that opens, closes or parts; a quote alone is a string that does not end."""
 
 

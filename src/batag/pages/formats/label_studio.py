@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from batag.pages.check import check_tag, from_utf16, settle
+from batag.pages.check import check_tag, from_utf16, settle, to_utf16
 from batag.pages.formats.array import elements, write_array
 from batag.pages.page import MODEL, PERSON, SOURCES, Page, Tag
 from batag.pages.record import RecordReader, to_record
@@ -104,7 +104,9 @@ def _tags(page: Page, result: Any, source: Source, *, prediction: Mapping[str, A
     theirs = {column: ours for ours, column in source.columns.items()}
     field = theirs.get(name, name)
     if field not in page.fields:
-        fitting = [each for each, whole in page.fields.items() if text and _cut(whole, value) == text]
+        fitting = [
+            each for each, whole in page.fields.items() if isinstance(text, str) and text and _stands_in(whole, value, text)
+        ]
         candidates = fitting or list(page.fields)
         if len(candidates) > 1:
             source.problems.add("bad-tag", page.where, f"{name!r} is not a field of the page", page=page.id)
@@ -140,9 +142,9 @@ def _offsets(text: str, value: Mapping[str, Any]) -> tuple[int | None, int | Non
     return from_utf16(text, start) if type(start) is int else None, from_utf16(text, end) if type(end) is int else None
 
 
-def _cut(text: str, value: Mapping[str, Any]) -> str:
-    start, end = _offsets(text, value)
-    return text[start:end] if start is not None and end is not None else ""
+def _stands_in(whole: str, value: Mapping[str, Any], text: str) -> bool:
+    start, end = _offsets(whole, value)
+    return start is not None and end is not None and end - start == len(text) and whole.startswith(text, start)
 
 
 def _task(page: Page) -> dict[str, Any]:
@@ -188,8 +190,3 @@ def _region(page: Page, tag: Tag) -> dict[str, Any]:
             "labels": [tag.label],
         },
     }
-
-
-def to_utf16(text: str, offset: int) -> int:
-    """The UTF-16 offset of a code-point offset."""
-    return len(text[:offset].encode("utf-16-le")) // 2

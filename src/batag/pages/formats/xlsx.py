@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, time
 from typing import Any, BinaryIO
@@ -12,13 +10,12 @@ from typing import Any, BinaryIO
 from batag.errors import InputError
 from batag.pages.formats.delimited import column_names
 from batag.pages.formats.sheet import Cell, SheetWriter, cut, possible
+from batag.pages.formats.workbook import Row, Workbook
 from batag.pages.page import Page
 from batag.pages.record import RecordReader
 from batag.pages.row import COLUMNS, from_cells, to_cells
+from batag.pages.signatures import zip_kind
 from batag.pages.source import Source
-
-Row = tuple[int, dict[int, Any]]
-"""Its number, and the cells that it has by the number of their column."""
 
 
 def read(source: Source) -> Iterator[Page]:
@@ -67,39 +64,23 @@ class SheetRows(Iterator[tuple[int, list[Cell]]]):
 
 def _rows(source: Source) -> Iterator[Row]:
     """The rows of the first sheet; a workbook that breaks in the middle ends there."""
-    import openpyxl
-
-    number = 0
+    file, number = source.seekable(), None
     try:
-        with _quiet():
-            book = openpyxl.load_workbook(source.seekable(), read_only=True, data_only=True)
-        try:
-            rows = book.worksheets[0].iter_rows(values_only=True)
-            while (cells := _next(rows)) is not None:
-                number += 1
-                yield number, {place: cell for place, cell in enumerate(cells, 1) if cell is not None}
-        finally:
-            book.close()
-    except Exception as error:  # a damaged workbook breaks openpyxl in many ways
+        book = Workbook(file)
+        if not book.has_sheets:
+            what, todo = zip_kind(book.names)
+            raise InputError(f"is {what}", where=source.name, todo=todo)
+        for number, cells in book.rows():
+            yield number, cells
+    except InputError:
+        raise
+    except Exception as error:  # a damaged workbook breaks the libraries in many ways
         reason = str(error)[:80] or type(error).__name__
-        if number == 0:
+        if number is None:
             what = f"is not a readable workbook ({reason})"
             raise InputError(what, where=source.name, todo="Save it as .xlsx; a zip must be unpacked first") from error
         where = f"{source.name}, row {number + 1}"
         source.problems.add("truncated", where, f"the workbook cannot be read further ({reason})")
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without warnings of styles and extensions that openpyxl does not know: not our business."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-def _next(rows: Iterator[tuple[Any, ...]]) -> tuple[Any, ...] | None:
-    with _quiet():
-        return next(rows, None)
 
 
 def _plain(cell: Any) -> Cell:
