@@ -30,12 +30,15 @@ class Workbook:
         file.seek(0)
         self._archive = ZipFile(file)
         self.names = set(self._archive.namelist())
-        self._book = self._target("_rels/.rels", kind="officeDocument") or "xl/workbook.xml"
 
     @property
     def has_sheets(self) -> bool:
         """Whether it is an Excel workbook at all."""
-        return self._book in self.names and self._book.endswith(".xml") and posixpath.dirname(self._book) == "xl"
+        return any(name.endswith("workbook.xml") for name in self.names)
+
+    @cached_property
+    def _book(self) -> str:
+        return self._target("_rels/.rels", kind="officeDocument") or "xl/workbook.xml"
 
     def rows(self) -> Iterator[Row]:
         """The rows of the first sheet that has any."""
