@@ -137,7 +137,7 @@ def check(path: Path, columns: dict[str, str], to: str, folder: Path) -> int:
             compared += 1
     came = read_all(path, columns=columns)
     again, problems = read_with_problems(out)
-    assert not problems.counts, problems.listed
+    assert problems.counts.keys() <= {"duplicate-id"}, problems.listed  # where a name is the id, two rows may have the same
     assert [(page.id, page.fields, page.shop) for page in again] == [(page.id, page.fields, page.shop) for page in came]
     assert sum(len(page.tags) for page in again) == compared
     twice = tag(out, folder / "twice" / f"in.{to}")
