@@ -49,6 +49,8 @@ from batag.training.run import BUNDLE, METRICS, RECIPE, Run
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from place import new_folder
+
 
 class Job(NamedTuple):
     """One system on one corpus with one seed."""
@@ -308,15 +310,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="a system without chance has one")
     parser.add_argument("--first", type=int, default=0, help="the first seed to run: those before it are left to --keep")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--runs", type=Path, default=Path("accuracy-runs"))
-    parser.add_argument("--out", type=Path, help="a folder for a Markdown and a JSON file of each corpus")
+    parser.add_argument("--runs", type=new_folder, default="accuracy-runs")
+    parser.add_argument("--out", type=new_folder, help="a folder for a Markdown and a JSON file of each corpus")
     parser.add_argument("--show", action="store_true", help="train nothing, print what is there")
     parser.add_argument("--keep", action="store_true", help="take along seeds and systems of the JSON files in --out")
     options = parser.parse_args()
     names, systems = options.corpora or list(CORPORA), options.systems.split(",")
     if unknown := [*(set(names) - set(CORPORA)), *(set(systems) - set(SYSTEMS))]:
         parser.error(f"unknown: {', '.join(unknown)}")
-    options.runs.mkdir(parents=True, exist_ok=True)
     work = [
         Job(system, name, seed, options.data, options.runs)
         for seed in range(options.first, options.seeds)

@@ -16,6 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from place import new_folder
+
 RECIPES = Path(__file__).parent.parent / "recipes"
 FILES = {
     "taobao-words-bat": "taobao-zh/words.{}.tsv",
@@ -58,7 +60,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("recipes", nargs="*", choices=[*FILES, []])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path("runs"))
+    parser.add_argument("--out", type=new_folder, default="runs")
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     names = options.recipes or list(FILES)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from place import new_folder
 
 from batag.encoders import ENCODERS, build_encoder
 from batag.labels.picture import picture
@@ -76,7 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path())
+    parser.add_argument("--out", type=new_folder, default=".")
     options = parser.parse_args()
     rounds: dict[str, dict[int, list[tuple[float, float]]]] = {name: {n: [] for n in LENGTHS} for name in ENCODERS}
     for _ in range(options.rounds):
@@ -97,7 +98,6 @@ def main() -> None:
             print(f"| {name} | {' | '.join(str(row[key]) for row in lengths.values())} |")
         print()
     facts: dict[str, Any] = {"torch": torch.__version__, "pages": PAGES, "width": WIDTH, "depth": 4, "encoders": found}
-    options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "encoders-by-length.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     draw(found, options.out / "encoders-by-length.png")
 

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from accuracy import CORPORA, choose_points, read_pages_of, score
 from peers import crf
+from place import new_folder
 
 from batag.evaluation.decoding import Decoding
 from batag.labels.picture import picture
@@ -201,8 +202,8 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; none: all")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--runs", type=Path, default=Path("labelling-runs"))
-    parser.add_argument("--out", type=Path, help="a folder for Markdown files and the picture")
+    parser.add_argument("--runs", type=new_folder, default="labelling-runs")
+    parser.add_argument("--out", type=new_folder, help="a folder for Markdown files and the picture")
     options = parser.parse_args()
     lab = Lab(options.data, options.runs)
     for name in options.parts or PARTS:

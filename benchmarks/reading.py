@@ -12,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from place import new_file
+
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.sample import sample_pages
 from batag.segmentation.segmentation import Segmentation
@@ -32,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--language", default="zh-Hant")
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--out", type=Path, help="also write the numbers to this JSON file")
+    parser.add_argument("--out", type=new_file, help="also write the numbers to this JSON file")
     arguments = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     rows = []

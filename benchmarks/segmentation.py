@@ -13,6 +13,8 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+from place import new_file
+
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
 from batag.pages.sample import LANGUAGES, sample_pages
@@ -59,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--out", type=Path, help="also write the numbers to this JSON file")
+    parser.add_argument("--out", type=new_file, help="also write the numbers to this JSON file")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     results: dict[str, dict[str, dict[str, float]]] = {}

@@ -23,6 +23,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+from place import new_folder
+
 HERE = Path(__file__).parent
 SECTIONS = ("segmentation", "encoder", "stages", "lines", "latency", "start", "scaling", "length", "pages")
 ENVIRONMENT = os.environ | {
@@ -485,11 +488,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scaling-pages", type=int, default=600_000)
     parser.add_argument("--most-pages", type=int, default=1_000_000)
-    parser.add_argument("--work", type=Path, default=Path("speed-work"), help="models of the peers, pages")
+    parser.add_argument("--work", type=new_folder, default="speed-work", help="models of the peers, pages")
     parser.add_argument("--other", type=Path, help="words of pages that are not among TRAIN's, for the latency of new words")
-    parser.add_argument("--out", type=Path, help="a folder for speed.json, speed.md and speed.png")
+    parser.add_argument("--out", type=new_folder, help="a folder for speed.json, speed.md and speed.png")
     options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
     options.work = options.work.resolve()
     kept = (options.out or options.work) / "speed.json"
     found: Facts = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}

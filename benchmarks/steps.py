@@ -23,6 +23,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))
 
 from accuracy import CORPORA, choose_points, read, score, train_batag
+from place import new_folder
 
 from batag.encoders.batches import Floats
 from batag.evaluation.decoding import Decoding
@@ -78,9 +79,8 @@ def main() -> None:
     parser.add_argument("variants", nargs="+")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--runs", type=Path, default=Path("step-runs"))
+    parser.add_argument("--runs", type=new_folder, default="step-runs")
     options = parser.parse_args()
-    options.runs.mkdir(parents=True, exist_ok=True)
     jobs = [
         (options.corpus, variant, seed, options.data, options.runs)
         for seed in range(options.seeds)

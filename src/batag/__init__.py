@@ -24,15 +24,15 @@ def load(folder: Path | str, **options: Any) -> Tagger:
 
 
 def train(
-    pages: Path | str | Iterable[Page],
+    pages: Path | str | Iterable[Page] | Iterable[Path | str],
     *,
-    dev: Path | str | Iterable[Page] | None = None,
+    dev: Path | str | Iterable[Page] | Iterable[Path | str] | None = None,
     out: Path | str,
     recipe: Path | str | None = None,
     settings: Iterable[str] = (),
     device: str = "auto",
 ) -> Tagger:
-    """Learn from labelled pages (a file, or pages themselves) into the run folder `out`; the tagger of the best epoch.
+    """Learn from labelled pages (a file, several, or pages themselves) into the run folder `out`; the tagger of the best epoch.
 
     Without dev pages a tenth of the pages is held out; `settings` change the recipe, as in `["training.epochs=5"]`.
     """

@@ -42,3 +42,13 @@ def test_the_demo_is_not_written_over_a_file_or_with_a_wrong_setting(batag: Run,
     done = batag("demo", "--out", tmp_path / "demo", "--pages", "30", "--set", "encoder.dept=1")
     assert done.returncode == 2
     assert "encoder.depth" in done.stderr
+
+
+def test_the_demo_takes_nothing_away_that_is_not_an_earlier_demos(batag: Run, tmp_path: Path) -> None:
+    (tmp_path / "bat").mkdir()
+    for name in ("bat/recipe.toml", "train.jsonl"):
+        (tmp_path / name).write_text("mine", encoding="utf-8")
+    done = batag("demo", "--out", tmp_path)
+    assert done.returncode == 1
+    assert "something else than a demo" in done.stderr
+    assert {path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()} == {"mine"}

@@ -310,3 +310,35 @@ def test_a_page_cannot_write_to_the_terminal_by_itself() -> None:
     for line in highlighted(page, ("goods",)):
         out.print(line)
     assert not set(out.file.getvalue()) & {"\x1b", "\x07", "\x9b"}  # type: ignore[attr-defined]
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("tag", "B", "IN", "-o", "t.jsonl"),
+        ("tag", "B", "IN", "-o", "t/"),
+        ("tag", "B", "IN", "-o", "t.conll"),
+        ("convert", "IN", "t.csv"),
+        ("weak", "IN", "--terms", "list.txt=brand", "-o", "t.jsonl"),
+        ("split", "IN", "-o", "t"),
+        ("inspect", "IN"),
+        ("train", "IN", "-o", "t"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("name", ["empty.jsonl", "only-bad.jsonl"])
+def test_problems_are_pointed_to_only_where_there_are_some(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: tuple[str, ...], name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "list.txt").write_text("ACME\n", encoding="utf-8")
+    put = {"B": tiny_run(), "IN": files / name}
+    done = typed(*(put.get(each, each) for each in call))
+    assert done.returncode == 1, done.stderr
+    assert "See the problems above" not in done.stderr or "only-bad.jsonl:1" in done.stderr
+    assert ("only-bad.jsonl:1" in done.stderr) == (name == "only-bad.jsonl")
+    if call[0] != "train":
+        assert ("The file is empty" in done.stderr) == (name == "empty.jsonl")

@@ -128,7 +128,7 @@ class Job:
                     raise InputError("has fewer rows than when the job began", where=where, todo=todo)
                 if totals.pages == totals.errors and not totals.tokens:
                     self._clear(folder, made=made)
-                    raise InputError("no page could be read", where=where, todo="See the problems")
+                    raise problems.no_page(where, errors=totals.errors)
                 if self.strict and totals.errors:
                     self._clear(folder, made=made)
                     what = f"{totals.errors:,} of {totals.pages:,} pages could not be tagged"

@@ -15,7 +15,7 @@ from batag.catalogue.output import encode
 from batag.catalogue.part import Part
 from batag.catalogue.rows import Rows, read_rows
 from batag.evaluation.decoding import Richness
-from batag.pages.page import Page, Tag
+from batag.pages.page import Page, Tag, without_surrogates
 from batag.tagging.tagger import Known, Tagger, distinct
 
 POOL = 2_048
@@ -74,7 +74,7 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
     tags, tokens, seen_before, untold = _tags(tagger, rows, options, progress)
     if untold:
         rows.counts["untold-language"] += untold
-    errors = [page if isinstance(page, str) else None for page in rows.pages]
+    errors = [without_surrogates(page) if isinstance(page, str) else None for page in rows.pages]
     made = encode(
         rows,
         tags,
@@ -89,7 +89,7 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
     failed = [reason for reason in made.errors if reason is not None]
     return data, PartFacts(
         number=part.number,
-        source=part.source,
+        source=without_surrogates(part.source),
         first=part.first,
         rows=part.rows,
         errors=len(failed),

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from batag.errors import BatagError
+from batag.errors import BatagError, InputError
 
 
 def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
@@ -67,5 +67,5 @@ def main() -> None:
         typer.echo(f"batag: {error}", err=True)
         sys.exit(error.exit_code)
     except OSError as error:
-        typer.echo(f"batag: {error.filename or 'a file'}: {error.strerror or error}", err=True)
+        typer.echo(f"batag: {InputError(error.strerror or str(error), where=str(error.filename or 'a file'))}", err=True)
         sys.exit(1)

@@ -22,7 +22,7 @@ from batag.catalogue.place import is_remote, local
 from batag.catalogue.tagged import Options, PartFacts
 from batag.catalogue.totals import Totals
 from batag.cli.inputs import names_a_file
-from batag.cli.terminal import console, escaped_cells, print_json, show_problems
+from batag.cli.terminal import console, escaped_cells, one_line, print_json, show_problems
 from batag.engines.choice import choose_engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
@@ -215,13 +215,13 @@ def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
     from rich import progress as bars
 
     columns = (
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.TextColumn("{task.fields[said]}"),
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=err, transient=True) as display:
-        task = display.add_task(f"tagging to {out}", total=1.0, said="")
+        task = display.add_task(one_line(f"tagging to {out}"), total=1.0, said="")
 
         def watch(totals: Totals) -> None:
             display.update(task, completed=totals.share, said=_going(totals))

@@ -65,7 +65,7 @@ def convert(
         reader = read(source, **options.of_input(format, columns, language, encoding), problems=found)
         pages = watched(reader, doing="converting")
         pages = seen(pages) if reviewed else pages
-        count = save(pages, target, source=source, format=written, segmentation=cutter, **extra)
+        count = save(pages, target, source=source, format=written, problems=found, segmentation=cutter, **extra)
     if as_json and target != "-":
         facts = {"in": source, "from": reader.format, "out": target, "to": written, "pages": count}
         facts |= {"escaped_cells": dict(escaped)} if excel_safe else {}

@@ -41,7 +41,7 @@ def curve(
 
     from batag.cli.log import Pace
     from batag.cli.tables import percent
-    from batag.cli.terminal import cell, collected_problems, console, print_json, watched
+    from batag.cli.terminal import cell, collected_problems, console, one_line, print_json, watched
     from batag.errors import InputError
     from batag.experiments.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
     from batag.labels.weak import is_weak
@@ -98,7 +98,8 @@ def curve(
     if not points:
         todo = "Ask for larger --sizes, or see docs/labelling.md"
         raise InputError("no tag on the pages of any size", where=", ".join(map(str, pages)), todo=todo)
-    draw_learning_curve(points, picture, title=f"{', '.join(path.name for path in pages)}: what labelled pages buy")
+    names = one_line(", ".join(path.name for path in pages))
+    draw_learning_curve(points, picture, title=f"{names}: what labelled pages buy")
     promises = {metric: pages_for(points, metric, gain=0.01) for metric in ("macro_f1", "macro_f2")}
     if as_json:
         facts = {"points": [asdict(point) for point in points], "without_a_tag": without, "weak_left_out": weak}

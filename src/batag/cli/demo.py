@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from batag.pages.page import Page
     from batag.tagging.tagger import Tagger
 
+MARK = "demo.json"
+"""What tells the folder of an earlier demo, which is made anew, from any other."""
 SETTINGS = ("training.epochs=8", "training.batch=16")
 
 
@@ -23,6 +25,7 @@ def demo(
     as_json: options.Json = False,
 ) -> None:
     """Train BAT and a Transformer on the sample catalogue, compare them, tag ten unseen pages: some minutes on two cores."""
+    import json
     import shutil
     import subprocess
     import sys
@@ -32,24 +35,30 @@ def demo(
     from batag.cli.train import train_watched
     from batag.errors import InputError
     from batag.evaluation.chart import draw_scores
+    from batag.pages.file import open_output
     from batag.pages.formats import read_pages, write_pages
     from batag.tagging.assessment import assess
     from batag.tagging.memory import WordMemory
     from batag.tagging.tagger import Tagger
     from batag.training.data import BUNDLE, RECIPE, DataFiles
+    from batag.training.folder import CURVES
     from batag.training.recipe import read_recipe
-    from batag.training.run import CURVES, Run
+    from batag.training.run import Run
 
     err = console(error=True)
     chosen = [*SETTINGS, *(set_ or [])]
     recipe = read_recipe(None, settings=chosen)
     if out.exists() and not out.is_dir():
         raise InputError("is a file", where=str(out), todo="Name a folder with --out")
+    if out.exists() and any(out.iterdir()) and not (out / MARK).is_file():
+        raise InputError("holds something else than a demo", where=str(out), todo="Name a new folder with --out")
     runs = {name: out / name for name in ("bat", "transformer")}
     for folder in runs.values():
         if (folder / RECIPE).is_file():
             shutil.rmtree(folder)  # of an earlier demo
     out.mkdir(parents=True, exist_ok=True)
+    with open_output(out / MARK) as stream:
+        stream.write(json.dumps({"pages": pages, "settings": chosen}, ensure_ascii=False).encode())
     files = {split: out / f"{split}.jsonl" for split in ("train", "dev", "test")}
     for split, path in files.items():
         write_pages(_three_languages(pages if split == "train" else max(pages // 4, 10), split=split), path)

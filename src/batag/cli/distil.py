@@ -46,7 +46,7 @@ def distil(
     from batag.pages.targets import check_targets
     from batag.segmentation.majority import read_with_language
     from batag.training.distillation import Distillation, student_recipe
-    from batag.training.run import check_new
+    from batag.training.folder import check_new
 
     check_targets([problems], [bundle, *pages, *(dev or [])])
     check_new(out)

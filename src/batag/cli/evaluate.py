@@ -43,7 +43,7 @@ def evaluate(
 
     from batag.cli.loading import load_tagger
     from batag.cli.tables import show_groups, show_scores, show_stop_words
-    from batag.cli.terminal import collected_problems, console, print_json, watched
+    from batag.cli.terminal import collected_problems, console, one_line, print_json, watched
     from batag.errors import InputError, UsageError
     from batag.evaluation.chart import draw_scores
     from batag.labels.picture import check_picture
@@ -79,7 +79,8 @@ def evaluate(
             tagger, chain.from_iterable(read_with_language(path, **said_of_input) for path in pages), dial
         )
     if chart is not None:
-        draw_scores(report, chart, title=f"{tagger.bundle.description.name} on {', '.join(path.name for path in pages)}")
+        title = f"{tagger.bundle.description.name} on {', '.join(path.name for path in pages)}"
+        draw_scores(report, chart, title=one_line(title))
     if as_json:
         print_json({"bundle": str(bundle), "files": [str(path) for path in pages]} | report | {"problems": dict(found.counts)})
         return

@@ -33,7 +33,6 @@ def inspect(
 ) -> None:
     """Show what is in labelled pages: classes, rare ones, tags that do not fit the tokens, disagreement, leaks, new words."""
     from batag.cli.terminal import collected_problems, console, print_json, watched
-    from batag.errors import InputError
     from batag.labels.inspection import Inspection
     from batag.pages.cleaning import parse_rules
     from batag.pages.splitting import SPLITS
@@ -58,7 +57,7 @@ def inspect(
             inspection.add(watched(reader), split=split)
     report = {"files": formats} | inspection.report() | {"problems": dict(found.counts)}
     if not any(facts["pages"] for facts in report["splits"].values()):
-        raise InputError("no page could be read", where=", ".join(map(str, files)), todo="See the problems above")
+        raise found.no_page(", ".join(map(str, files)))
     if chart is not None:
         from batag.labels.chart import draw_classes
 
@@ -179,8 +178,8 @@ def _show_findings(report: dict[str, Any], out: Console) -> None:
     for what, number, more, listed in findings:
         if number:
             out.print(f"{what}: {number:,}{f' ({more})' if more else ''}", style="bold yellow", markup=False)
-            for line in listed[:_SHOWN]:
-                out.print(f"    {line}", markup=False)
+            for each in listed[:_SHOWN]:
+                out.print(f"    {each}", markup=False)
             if number > _SHOWN:
                 out.print(f"    ... and {number - _SHOWN:,} more; --json lists up to {LISTED}", markup=False)
     if not any(number for _, number, _, _ in findings):

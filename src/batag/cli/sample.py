@@ -24,12 +24,13 @@ def sample(
     from batag.cli.saving import save
     from batag.cli.terminal import console, print_json, progress
     from batag.pages.formats import format_to_write
+    from batag.pages.problems import Problems
     from batag.pages.sample import sample_pages
     from batag.segmentation.segmentation import Segmentation
 
     format = format_to_write(out, to)
     made = progress(sample_pages(language, pages=pages, split=split, seed=seed), doing="writing", total=pages)
-    count = save(made, out, source="sample", format=format, segmentation=Segmentation())
+    count = save(made, out, source="sample", format=format, segmentation=Segmentation(), problems=Problems())
     if as_json and out != "-":
         print_json({"out": out, "format": format, "pages": count, "language": language, "split": split, "seed": seed})
     elif out != "-":

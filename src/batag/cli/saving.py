@@ -8,14 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from batag.cli.terminal import console
-from batag.errors import InputError
 from batag.pages.formats import NEEDS_TOKENS, WITHOUT_SOURCES, write_pages
 from batag.pages.page import PERSON, Page
+from batag.pages.problems import Problems
 from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 
 def save(
-    pages: Iterable[Page], path: str | Path, *, source: str, format: str, segmentation: Segmentation, **options: Any
+    pages: Iterable[Page],
+    path: str | Path,
+    *,
+    source: str,
+    format: str,
+    segmentation: Segmentation,
+    problems: Problems,
+    **options: Any,
 ) -> int:
     """Write pages and count them; column formats get tokens first, and what they cannot say of tags is said here."""
     count = unseen = 0
@@ -31,7 +38,7 @@ def save(
             yield bring_tokens(page, segmentation) if format in NEEDS_TOKENS else page
         if not count:
             # Before the file gets its name: an empty result replaces nothing.
-            raise InputError("no page could be read", where=source, todo="The file is empty, or see the problems listed")
+            raise problems.no_page(source)
 
     write_pages(counted(), path, format=format, **options)
     if unseen:

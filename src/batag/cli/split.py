@@ -32,7 +32,7 @@ def split(
     from batag.errors import InputError, UsageError
     from batag.pages.file import open_output
     from batag.pages.formats import read_pages, write_stream
-    from batag.pages.page import Page
+    from batag.pages.page import Page, without_surrogates
     from batag.pages.problems import Problems
     from batag.pages.splitting import SPLITS, assign_splits, parse_shares
     from batag.pages.targets import check_targets
@@ -52,7 +52,7 @@ def split(
     with collected_problems(strict=strict, path=problems) as found:
         assignment = assign_splits(read(found, "comparing"), shares=parts, seed=seed)
     if not assignment.splits:
-        raise InputError("no page could be read", where=", ".join(map(str, pages)), todo="See the problems above")
+        raise found.no_page(", ".join(map(str, pages)))
     facts = {
         "pages": len(assignment.splits),
         "splits": assignment.counts,
@@ -78,7 +78,8 @@ def split(
             written += 1
         if written != len(assignment.splits):
             raise InputError("changed while it was read", where=", ".join(map(str, pages)), todo="Split it again")
-        files.enter_context(open_output(out / "split.json")).write(json.dumps(facts, ensure_ascii=False, indent=2).encode())
+        said = without_surrogates(json.dumps(facts, ensure_ascii=False, indent=2))
+        files.enter_context(open_output(out / "split.json")).write(said.encode())
     if as_json:
         print_json(facts)
         return

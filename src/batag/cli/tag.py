@@ -177,7 +177,7 @@ def _stream(
     if out is not None and out != "-":
         source = ", ".join(pages or ["standard input"])
         table = {name: True for name in ("bom", "excel_safe") if asked.get(name)}
-        save(tagged(), out, source=source, format=written, segmentation=tagger.segmentation, **table)
+        save(tagged(), out, source=source, format=written, problems=found, segmentation=tagger.segmentation, **table)
         number, seconds = counts.pop(""), time.monotonic() - began
         classes = ", ".join(f"{count:,} {name}" for name, count in counts.most_common()) or "no tag"
         rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} a second"

@@ -17,27 +17,39 @@ from batag.errors import BatagError
 from batag.settings import settings
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
+    from batag.cli.console import SafeConsole
     from batag.pages.formats import PageReader
     from batag.pages.page import Page
     from batag.pages.problems import Problems
 
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
+"""Marks that change the direction of what follows, and line ends of other worlds."""
 
-def console(*, error: bool = False) -> Console:
+
+def console(*, error: bool = False) -> SafeConsole:
     """A console that is plain when nobody watches (a pipe, a file) and then 120 columns wide."""
-    from rich.console import Console
+    from batag.cli.console import SafeConsole
 
     watched = (sys.stderr if error else sys.stdout).isatty()
-    return Console(stderr=error, width=None if watched else 120, highlight=False, soft_wrap=not watched)
+    return SafeConsole(stderr=error, width=None if watched else 120, soft_wrap=not watched)
 
 
 def visible(text: str) -> str:
-    """Text of a page without what would move a terminal; no offset moves."""
+    """Text of a page without what would move a terminal or turn what stands beside it around; no offset moves."""
     if text.isprintable():
         return text
-    return "".join("\ufffd" if unicodedata.category(each) == "Cc" and each not in "\n\t" else each for each in text)
+    return "".join("\ufffd" if _moves(each) else each for each in text)
+
+
+def _moves(character: str) -> bool:
+    return character in _TURNING or (unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t")
+
+
+def one_line(text: str) -> str:
+    """Text without line ends."""
+    return "\\n".join(visible(text).splitlines())
 
 
 def cell(text: str) -> Text:
@@ -121,14 +133,14 @@ def progress(
     from rich import progress as bars
 
     columns = (
-        bars.TextColumn("{task.description}"),
+        bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.TextColumn("{task.fields[count]:,} {task.fields[unit]}, {task.fields[rate]:,.0f} a second"),
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=err, transient=True) as display:
         whole = total if total is not None else 1.0 if share else None
-        task = display.add_task(doing, total=whole, count=0, rate=0.0, unit=unit)
+        task = display.add_task(one_line(doing), total=whole, count=0, rate=0.0, unit=unit)
         for count, item in enumerate(items, 1):
             yield item
             if count % every == 0:

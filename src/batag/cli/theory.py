@@ -88,7 +88,7 @@ def show_thresholds(out: Path, *, pages: Pages | None, as_json: bool) -> None:
         table.add_row(name, *(percent(value) for value in row.values()))
     console().print(table)
     console().print(
-        "A token is best tagged from F1/2 on if F1 is to be highest and from F2/5 on for F2, F being the score that is\n"
+        "A token is best tagged from F1/2 on if F1 is to be highest and from F2/5 on for F2, F being the score that is "
         "reached: for scores of 75 %, from 37.5 % and from 15 %. An objective far below tags too much, far above too little.",
         markup=False,
     )

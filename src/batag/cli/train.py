@@ -188,7 +188,7 @@ def report(run: Run, *, as_json: bool) -> None:
     from batag.cli.tables import show_old, show_points, show_scores, show_stop_words
     from batag.cli.terminal import console, print_json
     from batag.training.data import BUNDLE
-    from batag.training.run import CURVES, DIAL
+    from batag.training.folder import CURVES, DIAL
 
     bundle = run.folder / BUNDLE
     if as_json:

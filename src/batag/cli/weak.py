@@ -46,7 +46,7 @@ def weak(
     marking = Marking(_lists(terms), cutter)
     with collected_problems(strict=strict, path=problems) as found:
         reader = read_with_language(source, **options.of_input(format, columns, language, encoding), problems=found)
-        save(marking(watched(reader, doing="marking")), out, source=source, format=written, segmentation=cutter)
+        save(marking(watched(reader, doing="marking")), out, source=source, format=written, problems=found, segmentation=cutter)
     facts = marking.report() | {"out": out, "problems": dict(found.counts)}
     if as_json and out != "-":
         print_json(facts)

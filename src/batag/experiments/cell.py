@@ -28,10 +28,11 @@ from batag.pages.problems import Problems
 from batag.training.checkpoint import load_weights_file
 from batag.training.data import RECIPE, DataFiles
 from batag.training.examples import Example, label_words, make_examples
+from batag.training.folder import BEST
 from batag.training.guard import repeatable
 from batag.training.loop import other_weights
 from batag.training.recipe import Recipe
-from batag.training.run import BEST, DivergedError, Run
+from batag.training.run import DivergedError, Run
 
 FORMAT = 1
 

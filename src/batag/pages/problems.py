@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TextIO
 
 from batag.errors import InputError
+from batag.pages.page import without_surrogates
 from batag.settings import settings
 
 _LONGEST = 1_000
@@ -62,6 +63,11 @@ class Problem:
     def effect(self) -> str:
         return KINDS[self.kind][0]
 
+    def __post_init__(self) -> None:
+        # A file's name may hold bytes that are not text, and all of this is written somewhere.
+        for name in ("where", "reason", "page"):
+            object.__setattr__(self, name, without_surrogates(getattr(self, name)))
+
     def __str__(self) -> str:
         page = f" (page {self.page})" if self.page else ""
         return f"{self.where}{page}: {self.reason}; {self.effect}"
@@ -94,6 +100,11 @@ class Problems:
             self.listed.append(problem)
         if self.log is not None:
             self.log.write(json.dumps(asdict(problem) | {"effect": problem.effect}, ensure_ascii=False) + "\n")
+
+    def no_page(self, where: str, *, errors: int = 0) -> InputError:
+        """The error of an input that gave no page; it points to problems (and rows with errors) only if there are any."""
+        todo = "See the problems above" if self.counts or errors else "The file is empty: name one that has pages"
+        return InputError("no page could be read", where=where, todo=todo)
 
     def effects(self) -> dict[str, int]:
         """How many pages and tags were skipped, how many things repaired or noted."""

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, cast
 from batag.errors import InputError, UsageError
 from batag.pages.compression import READ_ERRORS, Replayed, Unpacked, decompressed, swells
 from batag.pages.file import open_file
+from batag.pages.page import without_surrogates
 from batag.pages.problems import Problems
 from batag.pages.signatures import binary_kind
 from batag.settings import settings
@@ -81,7 +82,8 @@ class Source:
     def stem(self) -> str:
         """What pages without an id are named after."""
         path = Path(self.name)
-        return "stdin" if self.name == "-" else (path.with_suffix("") if path.suffix in (".gz", ".zst") else path).stem
+        stem = (path.with_suffix("") if path.suffix in (".gz", ".zst") else path).stem
+        return "stdin" if self.name == "-" else without_surrogates(stem)
 
     def raw_lines(self) -> Iterator[tuple[int, bytes]]:
         """Numbered lines with their ends; a line over the limit is skipped without being held, a damaged file ends here."""

@@ -110,7 +110,7 @@ def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWo
 def choose_scheme(name: str, train: LabelledWords, *, known: Sequence[str] = (), where: str) -> Scheme:
     """The scheme of the training pages; classes that are known already keep their numbers."""
     if not train.pages:
-        todo = "Label some, as docs/labelling.md says" if train.not_labelled else "See the problems above"
+        todo = "Label some, as docs/labelling.md says" if train.not_labelled else "It has no page that can be read"
         raise InputError("no labelled page to learn from", where=where, todo=todo)
     if not set(train.class_tokens) - {NONE}:
         raise InputError("no tag on any page, so there is nothing to learn", where=where, todo="See docs/labelling.md")

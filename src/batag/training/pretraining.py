@@ -33,10 +33,11 @@ from batag.segmentation.segmentation import Segmentation
 from batag.training.checkpoint import load_weights_file, save_weights
 from batag.training.data import BUNDLE
 from batag.training.examples import Example
+from batag.training.folder import BEST, tidy
 from batag.training.guard import locked, repeatable
 from batag.training.loop import BadLossError, Learner, StepDone, build_learner, descend, other_weights, rate_of
 from batag.training.recipe import AUTO, Recipe
-from batag.training.run import BEST, Run
+from batag.training.run import Run
 from batag.training.shipping import ship_pretrained
 
 HIDDEN = 0.2
@@ -104,7 +105,7 @@ class Pretraining(Run):
         assert self.learner is not None, "prepare first"
         chosen, strict = self.recipe.training, self.device.type == "cpu"
         with self._disk_errors(), locked(self.folder), repeatable(chosen.threads, strict=strict):
-            self._tidy()
+            tidy(self.folder)
             self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
             began = time.monotonic()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -27,6 +26,7 @@ from batag.training.checkpoint import load_checkpoint, load_weights_file, save_c
 from batag.training.curves import draw_curves
 from batag.training.data import BUNDLE, DATA, RECIPE, TRAIN, Data, DataFiles, read_data
 from batag.training.dial import DialOfDev, measure_dial
+from batag.training.folder import BAD_BATCH, BEST, CURVES, DIAL, LAST, METRICS, check_new, check_whole, tidy
 from batag.training.frozen import choose_frozen, frozen_files
 from batag.training.guard import disk_errors, locked, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
@@ -37,8 +37,6 @@ from batag.training.selection import Selection
 from batag.training.shipping import ship
 from batag.training.start import begin_with
 
-METRICS, LAST, BEST = "metrics.jsonl", "last.safetensors", "best.safetensors"
-CURVES, DIAL, BAD_BATCH = "curves.png", "dial.png", "bad-batch.json"
 _BEFORE = {"input": {"parts": 0, "vectors": ""}, "head": {"chain": False, "neighbours": 0}, "training": {"adversary": 0.0}}
 """What a run that began before these keys were there does: its recipe does not say it."""
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads", "dial.clean", "dial.balanced", "dial.rich"}
@@ -82,7 +80,7 @@ class Run:
         try:
             with disk_errors(folder, what="the run cannot be begun", todo="Make room, or name another folder with --out"):
                 folder.mkdir(parents=True, exist_ok=True)
-                _write(folder / DATA, json.dumps(facts, ensure_ascii=False, indent=2))
+                _write(folder / DATA, json.dumps(facts, indent=2))  # in ASCII: names of files need not be text
                 _write(folder / RECIPE, recipe.text())  # last: with it the folder is that of a run
         except InputError:
             run.abandon()
@@ -109,6 +107,7 @@ class Run:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo="Train anew") from error
+        check_whole(folder)
         return cls(folder, recipe, files)
 
     @property
@@ -187,7 +186,7 @@ class Run:
         )
         threads, strict = self.recipe.training.threads, self.device.type == "cpu"
         with self._disk_errors(), locked(self.folder), repeatable(threads, strict=strict):
-            self._tidy()
+            tidy(self.folder)
             self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
             if self.learner.model.neighbours is not None and not self.learner.step:
@@ -216,11 +215,6 @@ class Run:
     def _disk_errors(self) -> AbstractContextManager[None]:
         todo = f"Make room, then go on with: batag {self.command} --resume {self.folder}"
         return disk_errors(self.folder, what="the run cannot be written", todo=todo)
-
-    def _tidy(self) -> None:
-        """Remove what a crash left half-written."""
-        for path in self.folder.glob(".*.tmp"):
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def abandon(self) -> None:
         """Take back a run that has not learnt anything yet."""
@@ -282,15 +276,11 @@ class Run:
         draw_curves(self.metrics.lines(), self.folder / CURVES, title=title)
 
 
-def check_new(folder: Path) -> None:
-    """Whether a run may begin here: nothing is in the folder but what was left of a run that never began."""
-    if folder.exists() and (
-        not folder.is_dir() or any(path.name != DATA and path.suffix != ".tmp" for path in folder.iterdir())
-    ):
-        todo = f"Go on with: batag train --resume {folder}" if (folder / RECIPE).exists() else "Name a new folder"
-        raise InputError("is there already", where=str(folder), todo=todo)
-
-
 def _write(path: Path, text: str) -> None:
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        what = "cannot hold the name of a file that is not UTF-8"
+        raise InputError(what, where=str(path), todo="Give the files that the recipe names other names") from error
     with open_output(path) as stream:
-        stream.write(text.encode())
+        stream.write(data)

@@ -1,21 +1,27 @@
-"""A whole training in one call, from pages in a file or at hand."""
+"""A whole training in one call, from pages in files or at hand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 
+from batag.errors import UsageError
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.training.data import DataFiles
+from batag.training.folder import check_new
 from batag.training.recipe import read_recipe
-from batag.training.run import Run, check_new
+from batag.training.run import Run
+
+Pages = Path | str | Iterable[Page] | Iterable[Path | str]
+"""A file, several files, or the pages themselves."""
 
 
 def train_run(
-    pages: Path | str | Iterable[Page],
+    pages: Pages,
     *,
-    dev: Path | str | Iterable[Page] | None,
+    dev: Pages | None,
     out: Path | str,
     recipe: Path | str | None,
     settings: Iterable[str],
@@ -25,7 +31,7 @@ def train_run(
     out = Path(out)
     check_new(out)
     chosen = read_recipe(None if recipe is None else Path(recipe), settings=settings)
-    files = DataFiles((_file_of(pages, out, "train"),), () if dev is None else (_file_of(dev, out, "dev"),))
+    files = DataFiles(_files_of(pages, out, "train"), () if dev is None else _files_of(dev, out, "dev"))
     run = Run.create(out, chosen, files)
     run.prepare(device=device)
     for _ in run.train():
@@ -33,10 +39,36 @@ def train_run(
     return out
 
 
-def _file_of(pages: Path | str | Iterable[Page], out: Path, part: str) -> Path:
-    if isinstance(pages, (str, Path)):
-        return Path(pages)
+def _files_of(given: Pages, out: Path, part: str) -> tuple[Path, ...]:
+    """The files that are named, or one that the pages are written to."""
+    if isinstance(given, (str, Path)):
+        return (Path(given),)
+    if isinstance(given, (Page, Mapping, bytes)) or not isinstance(given, Iterable):
+        raise _not_pages(given, part)
+    rest = iter(given)
+    first = next(rest, None)
+    if isinstance(first, (str, Path)):
+        return tuple(_path(each, part) for each in (first, *rest))
+    if first is None:
+        raise UsageError(f"no {part} pages", todo="Name a file of labelled pages, or give pages")
     path = out.with_name(f"{out.name}.pages") / f"{part}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_pages(pages, path)
-    return path
+    write_pages((_page(each, part) for each in chain([first], rest)), path)
+    return (path,)
+
+
+def _path(given: object, part: str) -> Path:
+    if not isinstance(given, (str, Path)):
+        raise _not_pages(given, part)
+    return Path(given)
+
+
+def _page(given: object, part: str) -> Page:
+    if not isinstance(given, Page):
+        raise _not_pages(given, part)
+    return given
+
+
+def _not_pages(given: object, part: str) -> UsageError:
+    todo = "Give the name of a file, a list of names, or pages of the class Page"
+    return UsageError(f"{part} pages cannot be of the type {type(given).__name__}", todo=todo)

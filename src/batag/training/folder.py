@@ -1,0 +1,76 @@
+"""The folder of a run: whether one may begin there, and whether all is there that one which has begun goes on from."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from batag.errors import InputError
+from batag.training.checkpoint import load_weights_file
+from batag.training.data import BUNDLE, DATA, RECIPE
+from batag.training.metrics import Metrics
+
+METRICS, LAST, BEST = "metrics.jsonl", "last.safetensors", "best.safetensors"
+CURVES, DIAL, BAD_BATCH = "curves.png", "dial.png", "bad-batch.json"
+_OURS = "|".join(map(re.escape, (DATA, RECIPE, METRICS, LAST, BEST, CURVES, DIAL, BAD_BATCH, BUNDLE)))
+_HALF_WRITTEN = re.compile(rf"\.({_OURS})\.\d+\.tmp")
+
+
+def check_new(folder: Path) -> None:
+    """Whether a run may begin here: nothing is in the folder but what was left of a run that never began."""
+    if folder.exists() and (not folder.is_dir() or not all(map(_is_left, folder.iterdir()))):
+        todo = f"Go on with: batag train --resume {folder}" if (folder / RECIPE).exists() else "Name a new folder"
+        raise InputError("is there already", where=str(folder), todo=todo)
+
+
+def _is_left(path: Path) -> bool:
+    if _HALF_WRITTEN.fullmatch(path.name):
+        return True
+    try:
+        return path.name == DATA and {"train", "command", "reading"} <= json.loads(path.read_bytes()).keys()
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def tidy(folder: Path) -> None:
+    """Remove what a crash left half-written."""
+    for path in folder.iterdir():
+        if _HALF_WRITTEN.fullmatch(path.name):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def check_whole(folder: Path) -> None:
+    """Refuse a run that has lost what it would go on from: it would begin anew over what it has learnt."""
+    best = _facts(folder / BEST)
+    if not (folder / LAST).exists():
+        # After its first epoch a run always has a checkpoint.
+        epochs = [best.get("epoch", 0), *(line.get("epoch", 0) for line in Metrics(folder / METRICS).lines())]
+        if (folder / BUNDLE).exists() or any(isinstance(epoch, int) and epoch > 1 for epoch in epochs):
+            raise _gone(folder / LAST)
+        return
+    last = _facts(folder / LAST)
+    if not (folder / METRICS).exists():
+        raise _gone(folder / METRICS)
+    if not last.get("best_epoch"):
+        return
+    if not (folder / BEST).exists():
+        raise _gone(folder / BEST)
+    if best.get("epoch", last["best_epoch"]) < last["best_epoch"]:
+        todo = f"Put the file of epoch {last['best_epoch']} back, or train anew into a new folder"
+        raise InputError("is of an earlier epoch than the run's best", where=str(folder / BEST), todo=todo)
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    """What is written beside the weights; what is wrong with a file is said where it is needed."""
+    with suppress(InputError):
+        return load_weights_file(path)[1]
+    return {}
+
+
+def _gone(path: Path) -> InputError:
+    todo = "Put it back from a copy, or train anew into a new folder; what is there stays as it is"
+    return InputError("is gone, and the run cannot go on without it", where=str(path), todo=todo)
