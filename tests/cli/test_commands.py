@@ -179,3 +179,46 @@ def test_inspect_says_how_many_pages_are_read_in_the_language_of_their_file(bata
     facts = json.loads(batag("inspect", tmp_path / "p.jsonl", "--json").stdout)["splits"]["train"]
     assert (facts["languages"], facts["languages_by_file"]) == ({"zh-Hans": 4}, {"zh-Hans": 2})
     assert "zh-Hans 2 (short pages" in batag("inspect", tmp_path / "p.jsonl").stdout
+
+
+# Words that a person reads
+
+
+@pytest.mark.parametrize("command", ["inspect", "split", "curve", "evaluate", "distil", "train", "pretrain", "tag", "segment"])
+def test_the_usage_line_names_each_argument_once(batag, command: str) -> None:
+    usage = batag(command, "--help", COLUMNS="200").stdout.strip().splitlines()[0]
+    assert usage.count("...") == 1, usage
+
+
+def test_curve_says_which_sizes_it_takes_by_itself(batag) -> None:
+    assert "50,100,250,500,1000,2000 and all" in batag("curve", "--help", COLUMNS="200").stdout
+
+
+def test_a_file_of_one_page_that_nobody_labelled_is_shown_in_plain_words(batag, tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text('{"title": "a red hat"}\n', encoding="utf-8")
+    text = batag("inspect", tmp_path / "p.jsonl").stdout
+    assert "train: 1 page " in text
+    assert "no tokens" not in text
+    assert "class" not in text
+    assert "1 page from" in batag("convert", tmp_path / "p.jsonl", tmp_path / "q.jsonl").stderr
+
+
+@pytest.mark.parametrize(("said", "meant"), [("titel=name", "title=name"), ("descripton=body", "description=body")])
+def test_a_misspelt_field_is_not_taken_for_one_of_ones_own(batag, tmp_path: Path, said: str, meant: str) -> None:
+    (tmp_path / "p.csv").write_text("name,body\na hat,red\n", encoding="utf-8")
+    done = batag("inspect", tmp_path / "p.csv", "--columns", said)
+    assert (done.returncode, f"Did you mean {meant}?" in done.stderr) == (2, True)
+
+
+def test_a_list_of_terms_the_wrong_way_round_is_told_what_was_meant(batag, tmp_path: Path) -> None:
+    (tmp_path / "brands.txt").write_text("ACME\n", encoding="utf-8")
+    (tmp_path / "p.jsonl").write_text('{"title": "ACME hat"}\n', encoding="utf-8")
+    done = batag("weak", "p.jsonl", "--terms", "brand=brands.txt", cwd=tmp_path)
+    assert (done.returncode, "Did you mean --terms brands.txt=brand?" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", [("segment", "x"), ("inspect", "p.jsonl"), ("convert", "p.jsonl", "q.jsonl")])
+def test_a_language_that_is_not_ours_is_told_ours_in_words(batag, tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "p.jsonl").write_text('{"title": "ACME hat"}\n', encoding="utf-8")
+    done = batag(*command, "--language", "chinese", cwd=tmp_path)
+    assert (done.returncode, "zh-Hans (Simplified Chinese)" in done.stderr) == (2, True)

@@ -433,7 +433,7 @@ def test_every_command_says_that_a_run_is_not_finished(files: Path, tmp_path: Pa
 
 WRONG_EVALUATION: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {
     "a missing file": (("nothing.jsonl",), 1, ("nothing.jsonl", "cannot be opened")),
-    "an empty file": (("empty.jsonl",), 1, ("empty.jsonl", "no page that people labelled")),
+    "an empty file": (("empty.jsonl",), 1, ("empty.jsonl", "no page could be read")),
     "a folder": (("folder",), 1, ("folder",)),
     "garbage": (("garbage.jsonl",), 1, ("garbage.jsonl",)),
     "pages that nobody labelled": (

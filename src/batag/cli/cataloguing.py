@@ -28,7 +28,7 @@ from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
 from batag.pages.file import open_output
 from batag.pages.formats import check_format, format_of_name, format_to_write
-from batag.pages.language import LANGUAGES, known_language
+from batag.pages.language import check_language
 from batag.pages.problems import Problems
 from batag.pages.targets import check_targets
 from batag.settings import settings
@@ -118,11 +118,9 @@ def run(
     if parse_richness(asked["richness"]) is not None and not said.operating_points.points:
         todo = "Leave richness out, or train again: the bundle gives the most probable tags"
         raise UsageError(f"this bundle has no operating points for richness {asked['richness']}", todo=todo)
-    if (language := reading["language"]) is not None and known_language(language) is None:
-        raise UsageError(f"{language!r} is not a language of ours", todo=f"There are {', '.join(LANGUAGES)}")
     inputs = Inputs(
         paths=find_inputs(pages, format=reading["format"], out=shape.out),
-        **reading | {"language": known_language(language) if language else None},
+        **reading | {"language": check_language(language) if (language := reading["language"]) is not None else None},
     )
     job = Job(
         bundle=bundle,

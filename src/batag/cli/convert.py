@@ -36,7 +36,7 @@ def convert(
     from collections.abc import Iterable, Iterator
 
     from batag.cli.saving import save
-    from batag.cli.terminal import collected_problems, console, escaped_cells, print_json, watched
+    from batag.cli.terminal import collected_problems, console, counted, escaped_cells, print_json, watched
     from batag.pages.formats import NEEDS_TOKENS, format_to_write, read_pages
     from batag.pages.page import PERSON, Page
     from batag.pages.targets import check_targets
@@ -75,5 +75,5 @@ def convert(
         said = f"; {escaped_cells(escaped.total())}" if excel_safe else ""
         tags = ", ".join(f"{number:,} by {name}" for name, number in kept.most_common()) or "none by a machine"
         said += f"; all were seen by a person, tags that are the person's now: {tags}" if reviewed else ""
-        done = f"{count:,} pages from {source} ({reader.format}) to {target} ({written}){said}"
+        done = f"{counted(count, 'page')} from {source} ({reader.format}) to {target} ({written}){said}"
         console(error=True).print(done, markup=False)

@@ -11,13 +11,13 @@ from batag.cli import options
 
 
 def curve(
-    pages: Annotated[list[Path], typer.Argument(metavar="PAGES...", help="Files of labelled pages.")],
+    pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of labelled pages.")],
     dev: Annotated[
         list[Path] | None, typer.Option("--dev", help="Pages to score on; none: a fifth of PAGES is held out.")
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the trainings; finished ones are kept.")] = Path("curve"),
     sizes: Annotated[
-        str | None, typer.Option("--sizes", help="Numbers of pages to train on [default: 50,100,250,500,1000,2000 and all].")
+        str | None, typer.Option("--sizes", help="Numbers of pages to train on; not said: 50,100,250,500,1000,2000 and all.")
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings a size, each on other pages.")] = 1,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="What to train, in TOML; it names what it changes.")] = None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def distil(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The teacher: folder of a bundle or of a finished run.")],
-    pages: Annotated[list[Path], typer.Argument(metavar="PAGES...", help="Files of pages; labels do not count.")],
+    pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of pages; labels do not count.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the bundle to write; must be new.")] = Path("swift"),
     dev: Annotated[
         list[Path] | None,

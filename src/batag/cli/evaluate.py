@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
-    pages: Annotated[list[Path], typer.Argument(metavar="PAGES...", help="Files of labelled pages.")],
+    pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of labelled pages.")],
     wrong: Annotated[
         Path | None, typer.Option("--wrong", help="Write the wrong pages to this JSONL file, with gold and predicted tags.")
     ] = None,
@@ -70,9 +70,11 @@ def evaluate(
         listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
         assessment = assess(tagger, chain.from_iterable(readers), richness=richness, wrong=listed)
         if not assessment.pages:
-            raise InputError(
-                "no page that people labelled to score on", where=", ".join(map(str, pages)), todo="See docs/labelling.md"
-            )
+            where = ", ".join(map(str, pages))
+            if not assessment.not_labelled + assessment.weak:
+                todo = "The file is empty, or see the problems listed"
+                raise InputError("no page could be read", where=where, todo=todo)
+            raise InputError("no page that people labelled to score on", where=where, todo="See docs/labelling.md")
     report = assessment.report()
     if dial is not None:
         report["dial"] = draw_sweep(
@@ -86,8 +88,8 @@ def evaluate(
         return
     out = console()
     line = f"{assessment.right:,} of {assessment.pages:,} pages are all right"
-    for number, what in ((assessment.not_labelled, "are not labelled"), (assessment.weak, "have weak labels")):
-        line += f"; {number:,} {what} and do not count" if number else ""
+    for number, what in ((assessment.not_labelled, "not labelled"), (assessment.weak, "with weak labels")):
+        line += f"; left out: {number:,} {what}" if number else ""
     out.print(line, markup=False)
     show_scores(report, out)
     show_groups(report["by"], out)

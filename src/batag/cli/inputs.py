@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from batag.cli.terminal import watched
-from batag.errors import InputError, UsageError
+from batag.errors import InputError
 from batag.pages.file import once_only
 from batag.pages.formats import format_of_name
-from batag.pages.language import LANGUAGES, known_language
+from batag.pages.language import check_language
 from batag.pages.page import Page
 from batag.pages.problems import Problems
 from batag.segmentation.majority import read_with_language
@@ -24,9 +24,7 @@ def text_or_pages(
     given: Sequence[str], *, field: str, doing: str, problems: Problems, language: str | None, **reading: Any
 ) -> Iterator[Page]:
     """Pages of files, a page a text, or a page a line of standard input if nothing is given (`-` is a file there)."""
-    if language is not None and known_language(language) is None:
-        raise UsageError(f"{language!r} is not a language of ours", todo=f"There are {', '.join(LANGUAGES)}")
-    known = known_language(language) if language else None
+    known = check_language(language) if language is not None else None
     if not given:
         lines = (line.decode(errors="replace").rstrip("\r\n") for line in sys.stdin.buffer)
         yield from _texts(lines, field=field, language=known, where="standard input:", problems=problems)

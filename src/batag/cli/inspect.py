@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from batag.cli import options
+from batag.settings import settings
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +17,7 @@ _SHOWN = 5
 
 
 def inspect(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Pages; dev, valid or test in a name says the split.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Pages; dev, valid or test in a name says the split.")],
     dev: Annotated[list[Path] | None, typer.Option("--dev", help="A file to take as dev, whatever its name.")] = None,
     test: Annotated[list[Path] | None, typer.Option("--test", help="A file to take as test, whatever its name.")] = None,
     chart: Annotated[Path | None, typer.Option("--chart", help="Draw the classes as a bar chart: .png or .svg.")] = None,
@@ -84,24 +85,28 @@ def show(report: dict[str, Any], out: Console) -> None:
     """The report as tables."""
     from rich.table import Table
 
-    from batag.cli.terminal import cell
+    from batag.cli.terminal import cell, counted
 
     for name, facts in report["splits"].items():
-        out.rule(f"{name}: {facts['pages']:,} pages", align="left")
+        out.rule(f"{name}: {counted(facts['pages'], 'page')}", align="left")
+        bare = f" ({facts['labelled_pages_without_tags']:,} of them without a tag)" if facts["labelled_pages"] else ""
         lines = {
-            "labelled": f"{facts['labelled_pages']:,} ({facts['labelled_pages_without_tags']:,} of them without a tag)",
+            "labelled": f"{facts['labelled_pages']:,}{bare}",
             "languages": _counts(facts["languages"]),
             "shops": _counts(facts["shops"]) or "not said",
             "tokens": f"{facts['tokens']:,} ({facts['tokens_a_page']} a page)",
-            "none : classes": facts["ratio"],
             "same page again": f"{facts['duplicate_pages']:,}",
         }
+        if facts["labelled_pages"]:
+            lines["none : classes"] = facts["ratio"]
         if facts["languages_by_file"]:
             lines["not told"] = f"{_counts(facts['languages_by_file'])} (short pages, read like most of their file)"
         if "unknown_words" in facts:
             lines["new words"] = f"{facts['unknown_words']['share']:.1%} of the tokens are words that train does not have"
         if facts["rare_classes"]:
-            lines["rare classes"] = ", ".join(facts["rare_classes"]) + " (too few tags to trust)"
+            lines["rare classes"] = (
+                ", ".join(facts["rare_classes"]) + f" (fewer than {settings.rare_class_tags} tags: too few to trust)"
+            )
         if facts["neighbouring_tags_of_one_class"]:
             lines["touching tags"] = (
                 f"{facts['neighbouring_tags_of_one_class']:,} pairs of one class with nothing between; "
@@ -114,7 +119,8 @@ def show(report: dict[str, Any], out: Console) -> None:
             cells = (lengths[key] for key in ("pages", "characters_a_page", "tokens_a_page", "longest_in_tokens"))
             table.add_row(cell(field), *(f"{cell:,}" for cell in cells))
         out.print(table)
-        _show_classes(facts, out)
+        if facts["labelled_pages"]:
+            _show_classes(facts, out)
     _show_findings(report, out)
 
 

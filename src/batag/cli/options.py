@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from batag.errors import UsageError
+
+_FIELDS = ("title", "description", "id", "language", "shop", "tags", "labels", "tokens")
 
 Format = Annotated[
     str | None,
@@ -19,7 +22,7 @@ Format = Annotated[
 ]
 Columns = Annotated[
     str | None,
-    typer.Option("--columns", help="Where our fields stand in the input, for example title=name,description=body."),
+    typer.Option("--columns", help="Which column is which field (FIELD=COLUMN), as in title=name,description=body."),
 ]
 Language = Annotated[str | None, typer.Option("--language", help="Language of all pages: zh-Hant, zh-Hans, ja or en.")]
 Encoding = Annotated[
@@ -80,5 +83,10 @@ def parse_columns(text: str | None) -> dict[str, str]:
         ours, equals, theirs = part.partition("=")
         if not (equals and ours.strip() and theirs.strip()):
             raise UsageError(f"--columns {part!r} is not FIELD=COLUMN", todo="Write it like title=name,description=body")
-        columns[ours.strip()] = theirs.strip()
+        name = ours.strip()
+        near = difflib.get_close_matches(name, _FIELDS, n=1, cutoff=0.8) if name not in _FIELDS else []
+        if near:
+            todo = f"Did you mean {near[0]}={theirs.strip()}? A field of your own needs a name that is less alike"
+            raise UsageError(f"--columns {part.strip()!r}: {name!r} looks like {near[0]!r} misspelt", todo=todo)
+        columns[name] = theirs.strip()
     return columns

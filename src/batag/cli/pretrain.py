@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 def pretrain(
-    pages: Annotated[
-        list[Path] | None, typer.Argument(metavar="[PAGES]...", help="Files of pages; labels do not count.")
-    ] = None,
+    pages: Annotated[list[Path] | None, typer.Argument(metavar="PAGES", help="Files of pages; labels do not count.")] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write; must be new.")] = Path("pretrained"),
     recipe: Annotated[Path | None, typer.Option("--recipe", help="What to train, in TOML; it names what it changes.")] = None,
     set_: Annotated[

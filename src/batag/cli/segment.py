@@ -12,7 +12,7 @@ from batag.cli import options
 def segment(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT_OR_FILE]...", help="Texts or files; none: lines of standard input."),
+        typer.Argument(metavar="TEXT_OR_FILE", help="Texts or files; none: lines of standard input."),
     ] = None,
     language: options.Language = None,
     segmentation: options.Segmentation = "auto",

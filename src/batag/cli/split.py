@@ -11,7 +11,7 @@ from batag.cli import options
 
 
 def split(
-    pages: Annotated[list[Path], typer.Argument(metavar="PAGES...", help="Files of pages.")],
+    pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of pages.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for train.jsonl, dev.jsonl, test.jsonl and split.json.")],
     shares: Annotated[str, typer.Option(help="train:dev:test.")] = "8:1:1",
     seed: Annotated[int, typer.Option(help="The same pages and seed give the same split.")] = 0,
@@ -28,7 +28,7 @@ def split(
     from collections.abc import Iterator
     from contextlib import ExitStack
 
-    from batag.cli.terminal import collected_problems, console, print_json, watched
+    from batag.cli.terminal import collected_problems, console, counted, print_json, watched
     from batag.errors import InputError, UsageError
     from batag.pages.file import open_output
     from batag.pages.formats import read_pages, write_stream
@@ -85,11 +85,11 @@ def split(
         return
     from rich.table import Table
 
-    table = Table("split", "pages", "share", title=f"{len(assignment.splits):,} pages in {out}", title_justify="left")
+    table = Table("split", "pages", "share", title=f"{counted(len(assignment.splits), 'page')} in {out}", title_justify="left")
     for name, number in assignment.counts.items():
         table.add_row(name, f"{number:,}", f"{number / len(assignment.splits):.1%}")
     console().print(table)
-    note = f"{assignment.grouped:,} pages have a twin (the same or nearly the same text): twins stay in one split"
+    note = f"pages with a twin (the same or nearly the same text): {assignment.grouped:,}; twins stay in one split"
     console().print(note, markup=False)
     if warning:
         console().print(warning, style="bold yellow", markup=False)

@@ -22,7 +22,7 @@ def tag(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
     pages: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TEXT_OR_FILE]...", help="Texts, files or folders of pages; none: lines of standard input."),
+        typer.Argument(metavar="TEXT_OR_FILE", help="Texts, files or folders of pages; none: lines of standard input."),
     ] = None,
     out: Annotated[
         str | None,

@@ -52,6 +52,11 @@ def one_line(text: str) -> str:
     return "\\n".join(visible(text).splitlines())
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 page`, `2,000 pages`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def cell(text: str) -> Text:
     """A cell of a table: nothing in it is markup."""
     from rich.text import Text

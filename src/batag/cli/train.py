@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    pages: Annotated[list[Path] | None, typer.Argument(metavar="[PAGES]...", help="Files of labelled pages.")] = None,
+    pages: Annotated[list[Path] | None, typer.Argument(metavar="PAGES", help="Files of labelled pages.")] = None,
     dev: Annotated[
         list[Path] | None, typer.Option("--dev", help="Pages to choose the best epoch by; none: a tenth of PAGES is held out.")
     ] = None,

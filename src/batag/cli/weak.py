@@ -65,6 +65,9 @@ def _lists(said: list[str]) -> Terms:
         file, equals, label = each.rpartition("=")
         if not equals or not file.strip() or not label.strip():
             raise UsageError(f"--terms {each!r} is not FILE=LABEL", todo="Write it like --terms brands.txt=brand")
+        if not Path(file).exists() and Path(label.strip()).is_file():
+            todo = f"Did you mean --terms {label.strip()}={file.strip()}? The file comes first"
+            raise UsageError(f"--terms {each!r}: there is no file {file.strip()!r}", todo=todo)
         if label.strip() == NONE:
             raise UsageError(f"--terms {each!r}: {NONE!r} is what has no label", todo="Name another label")
         lists.setdefault(label.strip(), []).extend(read_words(Path(file)))

@@ -59,7 +59,8 @@ def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int)
     else:
         held = [page for page in dev if by_people(page)]
     if not labelled or not held:
-        raise InputError("too few labelled pages for a curve", todo="See docs/labelling.md")
+        counts = f"{len(labelled):,} to learn from and {len(held):,} to measure by are labelled by people"
+        raise InputError(f"too few labelled pages for a curve: {counts}", todo="Label some hundred, as docs/labelling.md says")
     random.Random(seed).shuffle(labelled)
     return labelled, held
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+from batag.errors import UsageError
+
 LANGUAGES = ("zh-Hant", "zh-Hans", "ja", "en")
+_IN_WORDS = "zh-Hant (Traditional Chinese), zh-Hans (Simplified Chinese), ja (Japanese) and en (English)"
 
 _ALIASES = {
     "zh-Hant": "zh-hant zh-tw zh-hk zh-mo zh-hant-tw zh-hant-hk zht",
@@ -22,6 +25,13 @@ CJK = re.compile(
 def known_language(name: str) -> str | None:
     """Our name for a language however it is spelt (zh-TW, zh_CN, jp), or None for one that is not ours."""
     return _NAMES.get(name.strip().lower().replace("_", "-"))
+
+
+def check_language(name: str) -> str:
+    """Our name for a language that somebody typed; one that is not ours is an error that lists ours."""
+    if (known := known_language(name)) is None:
+        raise UsageError(f"{name!r} is not a language of ours", todo=f"There are {_IN_WORDS}")
+    return known
 
 
 def joins_without_spaces(language: str | None, text: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from batag.errors import BatagError, InputError, UsageError
 from batag.pages.file import open_output
-from batag.pages.language import LANGUAGES, known_language
+from batag.pages.language import check_language
 from batag.pages.layout import KEY
 from batag.pages.page import Page
 from batag.pages.problems import Problems
@@ -97,8 +97,7 @@ def read_pages(
 ) -> PageReader:
     """The pages of a file (`-`: standard input), streaming; what is wrong with it is collected in `problems`."""
     problems = Problems() if problems is None else problems
-    if language is not None and (language := known_language(said := language)) is None:
-        raise UsageError(f"{said!r} is not a language of ours", todo=f"There are {', '.join(LANGUAGES)}")
+    language = check_language(language) if language is not None else None
     if format is not None:
         check_format(format)
     source = open_source(path, problems=problems, encoding=encoding, columns=columns or {}, language=language)
