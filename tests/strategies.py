@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,11 @@ def essence(page: Page) -> dict[str, Any]:
 def sources(page: Page) -> tuple[list[str], bool | None]:
     """Who set each tag, and whether a person has seen the page: what formats with room for it must keep too."""
     return [tag.source for tag in page.tags], page.reviewed
+
+
+def by_machine(page: Page, source: str = "terms") -> Page:
+    """The page as a machine might have tagged it."""
+    return replace(page, tags=tuple(replace(tag, source=source) for tag in page.tags), reviewed=False)
 
 
 def read_all(path: Path | str, *, problems: Problems | None = None, **said: Any) -> list[Page]:

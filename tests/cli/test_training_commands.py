@@ -125,12 +125,6 @@ def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
     assert rare_classes(facts) == []
 
 
-def test_weak_pages_alone_are_nothing_to_be_measured_by(files: Path, tmp_path: Path) -> None:
-    pages = [replace(page, extra={"weak": True}) for page in catalogue(12)]
-    write_pages(pages, tmp_path / "weak.jsonl")
-    message(typed("train", tmp_path / "weak.jsonl", "--out", tmp_path / "run", *SETTINGS), 1, "weak labels are nothing")
-
-
 def test_a_bundle_without_its_run_has_no_old_pages_and_training_from_it_says_so(files: Path, tmp_path: Path) -> None:
     shutil.copytree(tiny_run() / "bundle", tmp_path / "bundle")
     pages = [replace(page, tags=tuple(tag for tag in page.tags if tag.label != "brand")) for page in catalogue(12)]
@@ -439,7 +433,7 @@ WRONG_EVALUATION: dict[str, tuple[tuple[str, ...], int, tuple[str, ...]]] = {
     "pages that nobody labelled": (
         ("unlabelled.jsonl",),
         1,
-        ("unlabelled.jsonl", "no page that people labelled", "docs/labelling.md"),
+        ("unlabelled.jsonl", "no labelled page to score on", "docs/labelling.md"),
     ),
     "one of two files missing": (("dev.jsonl", "nothing.jsonl"), 1, ("nothing.jsonl",)),
     "a chart that is no picture": (("dev.jsonl", "--chart", "scores.pdf"), 2, ("scores.pdf", ".png")),

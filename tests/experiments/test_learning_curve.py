@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.strategies import by_machine
 from tests.tiny import QUICK, catalogue, typed
 
 from batag.errors import UsageError
@@ -35,7 +36,7 @@ def test_a_smaller_size_is_the_beginning_of_a_larger_one_and_dev_pages_are_other
 
 def test_only_pages_that_people_labelled_are_learnt_from_and_measured_by() -> None:
     pages = catalogue(2)
-    people, weak = pages[:4], [replace(page, extra={"weak": True}) for page in pages[4:]]
+    people, weak = pages[:4], list(map(by_machine, pages[4:]))
     train, dev = split_pages(people[:2] + weak, people[2:] + weak, seed=0)
     assert sorted(page.id for page in train) == sorted(page.id for page in people[:2])
     assert dev == people[2:]
@@ -80,7 +81,7 @@ def test_a_size_whose_pages_show_no_tag_is_left_out_and_the_others_are_trained(t
     sample = catalogue(14)
     order, held = split_pages(sample[:-2], sample[-2:], seed=0)
     given = [replace(page, tags=()) if page is order[0] else page for page in sample[:-2]]
-    weak = [replace(page, id=f"weak-{page.id}", extra={"weak": "TRUE"}) for page in sample[:3]]
+    weak = [by_machine(replace(page, id=f"weak-{page.id}")) for page in sample[:3]]
     write_pages([*given, *weak], pages)
     write_pages(held, dev)
     settings = [each for setting in (*QUICK, "training.epochs=1") for each in ("--set", setting)]
@@ -89,8 +90,8 @@ def test_a_size_whose_pages_show_no_tag_is_left_out_and_the_others_are_trained(t
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [point["pages"] for point in found["points"]] == [30]
-    assert (found["without_a_tag"], found["weak_left_out"]) == ([{"pages": 1, "seed": 0}], 3)
+    assert (found["without_a_tag"], found["not_reviewed_left_out"]) == ([{"pages": 1, "seed": 0}], 3)
     assert "1 pages, seed 0: left out, no tag is on them" in done.stderr
-    assert "3 pages have weak labels and are left out" in done.stderr
+    assert "3 pages that no person has seen are left out" in done.stderr
     done = typed(*command, "--sizes", "1")
     assert (done.returncode, "no tag on the pages of any size. Ask for larger" in done.stderr) == (1, True)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tiny import catalogue, typed
 
-from batag.labels.weak import WEAK, Marking, Terms, is_weak
+from batag.labels.weak import Marking, Terms
 from batag.pages.cleaning import Cleaner
-from batag.pages.page import Page
+from batag.pages.page import Page, Tag
 from batag.pages.stopwords import fold
 from batag.segmentation.chinese import simplify
 from batag.segmentation.segmentation import Segmentation
@@ -94,16 +94,6 @@ def test_characters_that_only_look_like_the_other_script_are_not_the_term() -> N
     assert marked("尺寸 表", goods=["錶"], segmentation="english", language="zh-Hans") == [("goods", "表")]
 
 
-@pytest.mark.parametrize("said", [True, 1, "true", "True", "TRUE", "1", "yes", "Yes", " YES "])
-def test_a_page_is_weak_in_all_the_spellings_of_yes(said: object) -> None:
-    assert is_weak(Page("1", {"title": "acme"}, labelled=True, extra={WEAK: said}))
-
-
-@pytest.mark.parametrize("said", [False, 0, "FALSE", "no", "0", "", None, [], "2"])
-def test_a_page_that_says_something_else_was_labelled_by_people(said: object) -> None:
-    assert not is_weak(Page("1", {"title": "acme"}, labelled=True, extra={WEAK: said}))
-
-
 def test_people_have_the_last_word_and_pages_without_a_term_stay_without_labels() -> None:
     by_people = Page("1", {"title": "acme"}, labelled=True)
     nothing, something = Page("2", {"title": "other"}), Page("3", {"title": "acme"}, extra={"price": 1})
@@ -113,7 +103,8 @@ def test_people_have_the_last_word_and_pages_without_a_term_stay_without_labels(
     assert two == nothing
     assert not two.labelled
     assert three.labelled
-    assert three.extra == {"price": 1, WEAK: True}
+    assert three.extra == {"price": 1}
+    assert ([tag.source for tag in three.tags], three.reviewed) == (["terms"], False)
     assert marking.report() == {
         "pages": 3,
         "labelled_by_people": 1,
@@ -138,6 +129,17 @@ def test_a_second_list_adds_to_what_the_first_has_marked() -> None:
     assert (marking.marked_before, marking.left_alone) == (1, 0)
 
 
+def test_tags_of_other_machines_stay_beside_what_is_marked() -> None:
+    by_model = Tag("title", 0, 4, "brand", "acme", 0.9, source="model")
+    marking = Marking(Terms({"goods": ["shoes"], "maker": ["acme"]}))
+    (found,) = marking([Page("1", {"title": "acme shoes"}, tags=(by_model,))])
+    assert [(tag.label, tag.source) for tag in found.tags] == [("brand", "model"), ("goods", "terms")]
+    assert (marking.left_alone, marking.marked_before) == (0, 1)
+    unfinished = Page("1", {"title": "acme shoes"}, tags=(Tag("title", 0, 4, "brand", "acme"),), reviewed=False)
+    (found,) = marking([unfinished])
+    assert [(tag.label, tag.source) for tag in found.tags] == [("brand", "person"), ("goods", "terms")]
+
+
 def test_none_is_no_label_to_mark(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("acme\n", encoding="utf-8")
     done = typed("weak", "-", "--terms", f"{tmp_path / 'terms.txt'}=none", stdin=b'{"title": "acme"}\n')
@@ -156,7 +158,8 @@ def test_tags_never_overlap_and_are_always_terms(terms: list[str], title: str) -
         assert tag.start >= done
         assert tag.text == title[tag.start : tag.end]
         done = tag.end
-    assert bool(found.tags) == (found.extra.get(WEAK, False))
+    assert {tag.source for tag in found.tags} <= {"terms"}
+    assert found.reviewed is (False if found.tags else None)
 
 
 _PIECES = [
@@ -219,7 +222,8 @@ def test_the_command_writes_labelled_pages_and_says_what_it_found(shop: Path) ->
     assert facts["labels"] == {"brand": {"terms": 1, "found": 1, "tags": 1}, "goods": {"terms": 2, "found": 1, "tags": 1}}
     first, second = map(json.loads, (shop / "out.jsonl").read_text("utf-8").splitlines())
     assert [(tag["label"], tag["text"]) for tag in first["tags"]] == [("brand", "ACME"), ("goods", "trail shoes")]
-    assert first["weak"] is True
+    assert [tag["source"] for tag in first["tags"]] == ["terms", "terms"]
+    assert first["reviewed"] is False
     assert "tags" not in second
     assert "1 without a term" in typed(*call, "--out", shop / "again.jsonl").stderr
 

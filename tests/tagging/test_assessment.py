@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.strategies import by_machine
 from tests.tiny import catalogue, tiny_run, tiny_tagger, told
 
 from batag.cli.evaluate import evaluate
@@ -177,13 +178,15 @@ def test_pages_that_nobody_labelled_are_counted_and_never_scored(tagger: Tagger)
     assert found.report()["tags"]["micro"]["predicted"] == 1
 
 
-def test_weak_labels_are_counted_and_nothing_to_be_measured_by(tagger: Tagger, by_hand: list[Page], tmp_path: Path) -> None:
-    weak = [replace(page, id=f"weak {page.id}", extra={"weak": True}) for page in by_hand]
+def test_labels_by_machines_are_counted_and_nothing_to_be_measured_by(
+    tagger: Tagger, by_hand: list[Page], tmp_path: Path
+) -> None:
+    weak = [by_machine(replace(page, id=f"weak {page.id}")) for page in by_hand]
     alone, both = assess(tagger, by_hand).report(), assess(tagger, by_hand + weak).report()
-    assert both.pop("pages_weak") == 5
-    assert alone.pop("pages_weak") == 0
+    assert both.pop("pages_not_reviewed") == 5
+    assert alone.pop("pages_not_reviewed") == 0
     assert both | {"pages_not_labelled": 1} == alone
-    pages, marked = catalogue(2, split="dev"), [replace(page, extra={"weak": True}) for page in catalogue(2, split="test")]
+    pages, marked = catalogue(2, split="dev"), list(map(by_machine, catalogue(2, split="test")))
     sweeps = [Sweep(tiny_tagger()) for _ in range(2)]
     for sweep, own in zip(sweeps, (pages, pages + marked), strict=True):
         sweep.add(own)
@@ -315,7 +318,7 @@ def test_a_chart_of_another_kind_is_refused_before_any_work(tmp_path: Path) -> N
 
 
 def test_pages_without_labels_cannot_be_scored_and_leave_no_file(files: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"unlabelled\.jsonl.*no page that people labelled"):
+    with pytest.raises(InputError, match=r"unlabelled\.jsonl.*no labelled page to score on"):
         evaluate(tiny_run(), [files / "unlabelled.jsonl"], wrong=tmp_path / "wrong.jsonl", chart=tmp_path / "chart.png")
     assert list(tmp_path.iterdir()) == []
 

@@ -196,12 +196,14 @@ def test_the_facts_tell_tokens_tags_languages_and_classes() -> None:
     facts = label_words([page(title=TITLE, description=BODY)], Segmentation()).facts()
     assert facts == {
         "pages": 1,
-        "weak": 0,
+        "reviewed": 1,
+        "sources": {"person": {"pages": 1, "tags": 6}},
         "not_labelled": 0,
         "tokens": 9,
         "tags": 6,
         "tags_misaligned": 0,
         "tags_lost": 0,
+        "tags_of_stop_words": 0,
         "languages": {"en": 1},
         "languages_by_file": {},
         "classes": {NONE: 2, "goods": 5, "brand": 1, "feature": 1},

@@ -27,10 +27,11 @@ def model() -> TokenClassifier:
     return build_classifier(Vocabulary([]), labels=2, input={"kind": "rich"}, encoder=ENCODER, head=HEAD).eval()
 
 
-def after_by(numbers: Iterable[int], *, weak: bool = False, label: int = 1) -> list[Example]:
+def after_by(numbers: Iterable[int], *, reviewed: bool = True, label: int = 1) -> list[Example]:
     """What stands after `by` is a brand, whatever it is called."""
     return [
-        Example(f"p{n}", [f"thing{n % 7}", "by", f"maker{n}", "for", f"use{n % 5}"], [0, 0, label, 0, 0], weak) for n in numbers
+        Example(f"p{n}", [f"thing{n % 7}", "by", f"maker{n}", "for", f"use{n % 5}"], [0, 0, label, 0, 0], reviewed=reviewed)
+        for n in numbers
     ]
 
 
@@ -62,12 +63,12 @@ def test_the_same_pages_give_the_same_numbers() -> None:
         assert torch.equal(left, right)
 
 
-def test_weak_pages_count_only_where_people_labelled_none() -> None:
-    mixed, people, weak = model(), model(), model()
-    fit_neighbours(mixed, [*after_by(range(30)), *after_by(range(30, 90), weak=True, label=0)])
+def test_pages_by_machines_count_only_where_people_labelled_none() -> None:
+    mixed, people, machines = model(), model(), model()
+    fit_neighbours(mixed, [*after_by(range(30)), *after_by(range(30, 90), reviewed=False, label=0)])
     fit_neighbours(people, after_by(range(30)))
-    fit_neighbours(weak, after_by(range(30), weak=True))
-    for each in (mixed, weak):
+    fit_neighbours(machines, after_by(range(30), reviewed=False))
+    for each in (mixed, machines):
         for left, right in zip(each.state_dict().values(), people.state_dict().values(), strict=True):
             assert torch.equal(left, right)
 
@@ -119,12 +120,12 @@ def test_more_tokens_than_are_of_use_are_left_out(monkeypatch: pytest.MonkeyPatc
     assert neighbours._some(pages, tokens=300) is pages
 
 
-def test_a_label_that_only_weak_pages_have_is_learnt_from_them() -> None:
-    only_weak = [Example(f"w{n}", ["pure", "silk"], [0, 2], True) for n in range(20)]
+def test_a_label_that_only_pages_by_machines_have_is_learnt_from_them() -> None:
+    only_machines = [Example(f"w{n}", ["pure", "silk"], [0, 2], reviewed=False) for n in range(20)]
     torch.manual_seed(0)
     chosen = build_classifier(Vocabulary([]), labels=3, input={"kind": "rich"}, encoder=ENCODER, head=HEAD).eval()
-    fit_neighbours(chosen, [*after_by(range(20)), *after_by(range(20, 30), weak=True, label=0), *only_weak])
-    assert said(reader_alone(chosen), only_weak[:1]) == [[0, 2]]
+    fit_neighbours(chosen, [*after_by(range(20)), *after_by(range(20, 30), reviewed=False, label=0), *only_machines])
+    assert said(reader_alone(chosen), only_machines[:1]) == [[0, 2]]
     assert said(chosen, after_by([100])) == [[0, 0, 1, 0, 0]]
 
 

@@ -14,7 +14,8 @@ from pydantic import BaseModel
 from tests.strategies import written
 
 from batag.errors import InputError, UsageError
-from batag.training.recipe import Recipe, default_text, parse_setting, read_recipe
+from batag.training.recipe import Recipe, default_text, read_recipe
+from batag.training.setting import parse_setting
 
 KEYS = [
     (table, key)

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.strategies import by_machine
 from tests.tiny import QUICK, catalogue, make_bundle, tiny_run, typed
 
 import batag
 from batag.bundles.bundle import read_bundle
 from batag.encoders.neighbours import SHARE
 from batag.errors import BatagError, UsageError
-from batag.labels.weak import WEAK, is_weak
 from batag.objectives import build_objective
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
 from batag.training.data import DataFiles, read_data
 from batag.training.examples import Example
-from batag.training.loop import _weak_loss, padded_labels
+from batag.training.loop import padded_labels, padded_weights, weighted_loss
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 from batag.training.start import recipe_of
@@ -249,28 +249,32 @@ def test_a_start_that_has_changed_since_is_an_error(tmp_path: Path, new: Path) -
         Run.open(tmp_path / "run")
 
 
-# Weak labels
+# Labels by machines
 
 
-def test_weak_pages_are_learnt_from_but_never_measured_by(tmp_path: Path) -> None:
+def test_pages_by_machines_are_learnt_from_but_never_measured_by(tmp_path: Path) -> None:
     people = catalogue(20)
-    weak = [replace(page, id=f"weak-{page.id}", extra={WEAK: True}) for page in catalogue(20, seed=2)]
+    weak = [by_machine(replace(page, id=f"weak-{page.id}")) for page in catalogue(20, seed=2)]
     pages = written(tmp_path / "all.jsonl", people + weak)
     data = read_data(DataFiles((pages,)), read_recipe(None), problems=Problems())
     train, dev = data.facts["train"], data.facts["dev"]
-    assert train["weak"] + train["left_out"] == 60
+    assert train["pages"] - train["reviewed"] + train["left_out"] == 60
+    assert train["sources"]["terms"]["weight"] == 0.3
     assert train["left_out"] < 6  # twins of dev pages alone
     assert dev["pages"] == 6
-    assert dev["weak"] == 0
+    assert dev["sources"].keys() == {"person"}
+    assert data.facts["measured_by"] == "person"
     assert dev["pages"] + train["pages"] + train["left_out"] == 120
     named = read_data(DataFiles((pages,), (pages,)), read_recipe(None), problems=Problems())
-    assert (named.facts["dev"]["pages"], named.facts["dev"]["not_labelled"]) == (60, 60)
+    assert (named.facts["dev"]["pages"], named.facts["dev"]["not_reviewed"]) == (60, 60)
 
 
-def test_among_many_weak_pages_a_tenth_of_the_few_by_people_is_held_out_and_only_twins_are_left_out(tmp_path: Path) -> None:
+def test_among_many_pages_by_machines_a_tenth_of_the_few_by_people_is_held_out_and_only_twins_are_left_out(
+    tmp_path: Path,
+) -> None:
     people = catalogue(200)[:20]
-    weak = [replace(page, id=f"weak-{page.id}", extra={WEAK: True}) for page in catalogue(200)[20:]]
-    twins = [replace(page, id=f"twin-{page.id}", extra={WEAK: True}) for page in people]
+    weak = [by_machine(replace(page, id=f"weak-{page.id}")) for page in catalogue(200)[20:]]
+    twins = [by_machine(replace(page, id=f"twin-{page.id}")) for page in people]
     pages = written(tmp_path / "all.jsonl", people + weak + twins)
     data = read_data(DataFiles((pages,)), read_recipe(None), problems=Problems())
     train, held = ({example.page for example in part} for part in (data.train, data.dev))
@@ -281,42 +285,35 @@ def test_among_many_weak_pages_a_tenth_of_the_few_by_people_is_held_out_and_only
     assert data.facts["train"]["left_out"] < 20
 
 
-def test_weak_pages_that_count_nothing_are_left_out_and_counted(tmp_path: Path) -> None:
-    people, weak = catalogue(4), [replace(page, id=f"w{page.id}", extra={WEAK: True}) for page in catalogue(4, seed=3)]
+def test_pages_by_machines_that_count_nothing_are_left_out_and_counted(tmp_path: Path) -> None:
+    people, weak = catalogue(4), [by_machine(replace(page, id=f"w{page.id}")) for page in catalogue(4, seed=3)]
     pages = written(tmp_path / "all.jsonl", people + weak)
-    recipe = read_recipe(None, settings=["training.weak=0"])
+    recipe = read_recipe(None, settings=["sources.terms=0"])
     data = read_data(DataFiles((pages,), (pages,)), recipe, problems=Problems())
-    assert (data.facts["train"]["pages"], data.facts["train"]["not_labelled"], data.facts["train"]["weak"]) == (12, 12, 0)
+    assert (data.facts["train"]["pages"], data.facts["train"]["not_labelled"], data.facts["train"]["reviewed"]) == (12, 12, 12)
 
 
-@pytest.mark.parametrize(
-    ("said", "weak"), [(True, True), ("true", True), ("1", True), (False, False), ("no", False), ("", False)]
-)
-def test_a_page_is_weak_if_it_says_so(said: object, weak: bool) -> None:
-    assert is_weak(page(1, "boot", "goods", **{WEAK: said})) is weak
-
-
-@pytest.mark.parametrize("weak", [1, 8])
-def test_weak_pages_count_less_also_where_there_are_no_others(weak: int) -> None:
+@pytest.mark.parametrize("light", [1, 8])
+def test_tokens_count_their_weight_also_where_there_are_no_others(light: int) -> None:
     torch.manual_seed(0)
     objective, logits = build_objective("CE", [5, 5]), torch.randn(8, 3, 2)
-    batch = [Example("", ["a", "b"], [0, 1], weak=number < weak) for number in range(8)]
+    batch = [Example("", ["a", "b"], [0, 1], [0.25, 0.25] if number < light else None) for number in range(8)]
     targets = padded_labels(batch, 3)
-    found = _weak_loss(objective, logits, targets, batch, weak=0.25)
-    losses = [objective(logits[n], targets[n]) * (0.25 if n < weak else 1.0) for n in range(8)]
+    found = weighted_loss(objective, logits, targets, padded_weights(batch, targets))
+    losses = [objective(logits[n], targets[n]) * (0.25 if n < light else 1.0) for n in range(8)]
     torch.testing.assert_close(found, torch.stack(losses).mean())
 
 
-def test_a_weak_page_counts_as_much_as_the_recipe_says(tmp_path: Path) -> None:
-    """With a weight of 0 weak pages change nothing; with 1 they are pages like others."""
+def test_a_page_by_a_machine_counts_as_much_as_the_recipe_says(tmp_path: Path) -> None:
+    """With a weight of 0 such pages change nothing; with 1 they are pages like others."""
     people = [page(n, f"boot {n % 7} red", "goods") for n in range(12)]
     weak = [page(100 + n, f"boot {n % 5} red", "brand") for n in range(48)]
     dev = written(tmp_path / "dev.jsonl", people)
     scores = {}
     for share in (0.0, 1.0):
-        marked = [replace(each, extra={WEAK: True}) for each in weak]
+        marked = list(map(by_machine, weak))
         pages = written(tmp_path / f"{share}.jsonl", people + marked)
-        recipe = read_recipe(None, settings=[*QUICK, f"training.weak={share}", "training.epochs=12", "training.batch=24"])
+        recipe = read_recipe(None, settings=[*QUICK, f"sources.terms={share}", "training.epochs=12", "training.batch=24"])
         run = Run.create(tmp_path / f"run{share}", recipe, DataFiles((pages,), (dev,)))
         run.prepare(device="cpu")
         for _ in run.train():

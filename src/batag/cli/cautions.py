@@ -5,10 +5,27 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from batag.labels.provenance import in_words
+from batag.pages.page import PERSON
 from batag.settings import settings
 
 if TYPE_CHECKING:
     from batag.training.run import Run
+
+
+def unseen(measured_by: str) -> list[str]:
+    """What must not be missed if no person has seen what scores are of."""
+    if measured_by == PERSON:
+        return []
+    return [
+        f"NO PERSON HAS SEEN ANY OF THESE PAGES: scores are measured by the tags of {measured_by}, and say how well these are "
+        "repeated, not how good the tags are; have some pages corrected (docs/labelling.md)"
+    ]
+
+
+def sources(facts: dict[str, Any]) -> list[str]:
+    """Whose labels are learnt from and measured by."""
+    return [f"{part}: by {in_words(facts[part]['sources'])}" for part in ("train", "dev") if facts[part]["pages"]]
 
 
 def notes(facts: dict[str, Any]) -> list[str]:
@@ -46,11 +63,11 @@ def notes(facts: dict[str, Any]) -> list[str]:
             else f"dev: no new page; the best epoch is chosen by {dev['replayed']:,} old ones, which say little of the new"
         )
     if train["left_out"]:
-        lines.append(
-            f"train: {train['left_out']:,} weak or old pages are left out, so that no twin of a dev page is learnt from"
-        )
-    if train["weak"]:
-        lines.append(f"train: {train['weak']:,} of {train['pages']:,} pages have weak labels and count less (training.weak)")
+        lines.append(f"train: {train['left_out']:,} old pages or pages by machines are left out: they are twins of dev pages")
+    if dev["not_reviewed"]:
+        lines.append(f"dev: {dev['not_reviewed']:,} pages that no person has seen are left out")
+    if not train["reviewed"]:
+        lines.append("train: no person has seen any of the pages that are learnt from")
     if dev["unknown_classes"]:
         lines.append(f"dev: classes that train does not have do not count: {', '.join(dev['unknown_classes'])}")
     return lines

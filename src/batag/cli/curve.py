@@ -44,7 +44,6 @@ def curve(
     from batag.cli.terminal import cell, collected_problems, console, one_line, print_json, watched
     from batag.errors import InputError
     from batag.experiments.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
-    from batag.labels.weak import is_weak
     from batag.pages.targets import check_targets
     from batag.segmentation.majority import read_with_language
     from batag.training.loop import StepDone
@@ -62,8 +61,8 @@ def curve(
         given = [page for path in pages for page in watched(read_with_language(path, **said, problems=found), doing="reading")]
         held = None if dev is None else [page for path in dev for page in read_with_language(path, **said, problems=found)]
     err = console(error=True)
-    if weak := sum(page.labelled and is_weak(page) for page in [*given, *(held or [])]):
-        note = f"{weak:,} pages have weak labels and are left out: a curve is of what people labelled"
+    if unseen := sum(page.reviewed is False for page in [*given, *(held or [])]):
+        note = f"{unseen:,} pages that no person has seen are left out: a curve is of what people labelled"
         err.print(note, style="yellow", markup=False)
     without: list[dict[str, int]] = []
     points: list[Point] = []
@@ -102,7 +101,7 @@ def curve(
     draw_learning_curve(points, picture, title=f"{names}: what labelled pages buy")
     promises = {metric: pages_for(points, metric, gain=0.01) for metric in ("macro_f1", "macro_f2")}
     if as_json:
-        facts = {"points": [asdict(point) for point in points], "without_a_tag": without, "weak_left_out": weak}
+        facts = {"points": [asdict(point) for point in points], "without_a_tag": without, "not_reviewed_left_out": unseen}
         print_json(facts | {"pages_for_one_point_more": promises, "chart": str(picture)})
         return
     rows = sorted({point.pages for point in points})

@@ -41,6 +41,7 @@ def distil(
     from itertools import chain
 
     from batag.bundles.bundle import read_bundle
+    from batag.cli.cautions import unseen
     from batag.cli.tables import show_points, show_scores, show_stop_words
     from batag.cli.terminal import collected_problems, console, print_json, progress, watched
     from batag.pages.targets import check_targets
@@ -67,6 +68,8 @@ def distil(
         return
     to = console()
     if "dev" in scores:
+        for line in unseen(scores["dev"]["measured_by"]):
+            console(error=True).print(line, style="bold red", markup=False)
         to.print("scores on dev, balanced tags:", markup=False)
         show_scores(scores["dev"], to)
         show_points(scores["dev"]["points"], to)

@@ -41,6 +41,7 @@ def evaluate(
     from contextlib import ExitStack
     from itertools import chain
 
+    from batag.cli.cautions import unseen
     from batag.cli.loading import load_tagger
     from batag.cli.tables import show_groups, show_scores, show_stop_words
     from batag.cli.terminal import collected_problems, console, one_line, print_json, watched
@@ -71,11 +72,13 @@ def evaluate(
         assessment = assess(tagger, chain.from_iterable(readers), richness=richness, wrong=listed)
         if not assessment.pages:
             where = ", ".join(map(str, pages))
-            if not assessment.not_labelled + assessment.weak:
+            if not assessment.not_labelled + assessment.not_reviewed:
                 todo = "The file is empty, or see the problems listed"
                 raise InputError("no page could be read", where=where, todo=todo)
-            raise InputError("no page that people labelled to score on", where=where, todo="See docs/labelling.md")
+            raise InputError("no labelled page to score on", where=where, todo="See docs/labelling.md")
     report = assessment.report()
+    for line in unseen(assessment.measured_by):
+        console(error=True).print(line, style="bold red", markup=False)
     if dial is not None:
         report["dial"] = draw_sweep(
             tagger, chain.from_iterable(read_with_language(path, **said_of_input) for path in pages), dial
@@ -88,7 +91,7 @@ def evaluate(
         return
     out = console()
     line = f"{assessment.right:,} of {assessment.pages:,} pages are all right"
-    for number, what in ((assessment.not_labelled, "not labelled"), (assessment.weak, "with weak labels")):
+    for number, what in ((assessment.not_labelled, "not labelled"), (assessment.not_reviewed, "seen by no person")):
         line += f"; left out: {number:,} {what}" if number else ""
     out.print(line, markup=False)
     show_scores(report, out)

@@ -63,12 +63,12 @@ def export(
 def _examples(bundle: Bundle, files: list[Path], **reading: object) -> list[Example]:
     from itertools import chain
 
-    from batag.labels.weak import without_weak
+    from batag.labels.provenance import Measuring
     from batag.pages.sample import LANGUAGES, sample_pages
     from batag.segmentation.majority import read_with_language
     from batag.training.examples import label_words, make_examples
 
-    given = map(without_weak, chain.from_iterable(read_with_language(path, **reading) for path in files))
+    given = Measuring(chain.from_iterable(read_with_language(path, **reading) for path in files))
     sample = chain.from_iterable(sample_pages(each, pages=40, split="dev") for each in LANGUAGES)
     found = label_words(given if files else sample, bundle.segmentation)
     said = bundle.description

@@ -86,12 +86,15 @@ def show(report: dict[str, Any], out: Console) -> None:
     from rich.table import Table
 
     from batag.cli.terminal import cell, counted
+    from batag.labels.provenance import in_words
 
     for name, facts in report["splits"].items():
         out.rule(f"{name}: {counted(facts['pages'], 'page')}", align="left")
         bare = f" ({facts['labelled_pages_without_tags']:,} of them without a tag)" if facts["labelled_pages"] else ""
         lines = {
             "labelled": f"{facts['labelled_pages']:,}{bare}",
+            "labelled by": in_words(facts["sources"]) or "nobody",
+            "seen by people": f"{facts['reviewed_pages']:,} of the labelled pages",
             "languages": _counts(facts["languages"]),
             "shops": _counts(facts["shops"]) or "not said",
             "tokens": f"{facts['tokens']:,} ({facts['tokens_a_page']} a page)",

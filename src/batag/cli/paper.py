@@ -73,7 +73,7 @@ def paper(
     from batag.experiments.tables import find_table
     from batag.experiments.tables import quick as make_quick
     from batag.pages.file import open_output
-    from batag.training.recipe import parse_setting
+    from batag.training.setting import parse_setting
 
     whole = find_table(table)
     definition = (make_quick(whole) if quick else whole).only(rows, columns)

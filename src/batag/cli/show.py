@@ -20,9 +20,11 @@ def show(
     """Say what a bundle is: labels, what it was trained on, scores, size, engines; every file is checked."""
     from batag.bundles.bundle import read_bundle
     from batag.bundles.description import DESCRIPTION
+    from batag.cli.cautions import unseen
     from batag.cli.tables import percent, show_old, show_points, show_scores
     from batag.cli.terminal import console, print_json, visible
     from batag.errors import InputError
+    from batag.pages.page import PERSON
 
     read = read_bundle(bundle)
     said = read.description
@@ -37,6 +39,8 @@ def show(
         for key, value in facts(read, parameters=parameters, size=size).items():
             out.print(f"{key:13} {visible(value)}", markup=False)
         if dev := said.metrics.get("dev"):
+            for line in unseen(dev.get("measured_by", PERSON)):
+                out.print(line, style="bold red", markup=False)
             out.print(f"scores on {said.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):", markup=False)
             if said.scheme.classes:
                 show_scores(dev, out)
@@ -51,6 +55,8 @@ def show(
 
 def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
     """What there is to say, a line each."""
+    from batag.labels.provenance import in_words
+
     said = read.description
     trained, encoder = said.trained_on, said.encoder
     spoken = "parts of speech" if said.input.kind == "rich" and said.input.parts else ""
@@ -65,6 +71,7 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
         "dictionaries": ", ".join(f"{name} {number}" for name, number in said.dictionaries.items()) or "not said",
         "windows": f"{said.window} tokens, {said.overlap} shared",
         "trained on": ", ".join(f"{trained.get(each, 0):,} {each}" for each in ("pages", "tokens", "tags")),
+        "labelled by": in_words(trained.get("sources", {})) or "not said",
         "languages": ", ".join(f"{name} {number:,}" for name, number in trained.get("languages", {}).items()) or "not said",
         "dial": ", ".join(f"{point.richness:g} best for F{point.beta:g}" for point in said.operating_points.points) or "none",
         "calibration": said.calibration.method,

@@ -82,7 +82,7 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
     """Train with progress on standard error: a bar for people, a line an epoch for logs."""
     from functools import partial
 
-    from batag.cli.cautions import notes, rare_classes
+    from batag.cli.cautions import notes, rare_classes, sources, unseen
     from batag.cli.terminal import collected_problems, console, progress
     from batag.training.neighbours import ROUNDS
 
@@ -95,6 +95,10 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
         run.prepare(device=device, problems=found, watch=reading, fitting=fitting)
     assert run.data is not None
     assert run.learner is not None
+    for line in unseen(run.data.facts["measured_by"]):
+        err.print(line, style="bold red", markup=False)
+    for line in sources(run.data.facts):
+        err.print(line, markup=False)
     for line in (*notes(run.data.facts), *rare_classes(run.data.facts)):
         err.print(line, style="yellow", markup=False)
     parameters = sum(each.numel() for each in run.learner.model.parameters())

@@ -16,7 +16,7 @@ from batag.evaluation.report import Report, ScoredField
 from batag.labels.alignment import align
 from batag.labels.scheme import Scheme
 from batag.objectives.objective import IGNORED
-from batag.pages.page import Page, Tag
+from batag.pages.page import PERSON, Page, Tag
 from batag.pages.record import own_fields, tag_record
 from batag.segmentation.segmentation import TokenizedField, language_of
 
@@ -45,13 +45,15 @@ class Assessment:
     pages: int = 0
     right: int = 0
     not_labelled: int = 0
-    weak: int = 0
+    not_reviewed: int = 0
+    measured_by: str = PERSON
     unknown_classes: set[str] = field(default_factory=set)
     stop_words: StopWordCounts = field(default_factory=StopWordCounts)
 
     def report(self) -> dict[str, Any]:
-        counts = {"pages": self.pages, "pages_all_right": self.right}
-        counts |= {"pages_not_labelled": self.not_labelled, "pages_weak": self.weak}
+        counts: dict[str, Any] = {"pages": self.pages, "pages_all_right": self.right}
+        counts |= {"pages_not_labelled": self.not_labelled, "pages_not_reviewed": self.not_reviewed}
+        counts["measured_by"] = self.measured_by
         rest = {"unknown_classes": sorted(self.unknown_classes), "stop_words": self.stop_words.report()}
         return counts | rest | self.scores.report()
 

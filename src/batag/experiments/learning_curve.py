@@ -14,7 +14,6 @@ import numpy as np
 
 from batag.errors import InputError, UsageError
 from batag.labels.picture import picture
-from batag.labels.weak import by_people
 from batag.pages.file import open_output
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
@@ -51,13 +50,13 @@ def parse_sizes(said: str | None, *, most: int) -> list[int]:
 
 def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int) -> tuple[list[Page], list[Page]]:
     """Pages to learn from in an order told by the seed (a smaller size is the beginning of a larger one), and dev pages."""
-    labelled = [page for page in pages if by_people(page)]
+    labelled = [page for page in pages if page.reviewed]
     if dev is None:
         splits = assign_splits(labelled, shares=(0.8, 0.2, 0), seed=0).splits
         held = [page for page, split in zip(labelled, splits, strict=True) if split == "dev"]
         labelled = [page for page, split in zip(labelled, splits, strict=True) if split != "dev"]
     else:
-        held = [page for page in dev if by_people(page)]
+        held = [page for page in dev if page.reviewed]
     if not labelled or not held:
         counts = f"{len(labelled):,} to learn from and {len(held):,} to measure by are labelled by people"
         raise InputError(f"too few labelled pages for a curve: {counts}", todo="Label some hundred, as docs/labelling.md says")

@@ -9,6 +9,7 @@ from typing import Any
 
 from batag.labels.alignment import align
 from batag.labels.counts import class_counts, ratio
+from batag.labels.provenance import SourceCounts
 from batag.labels.scheme import NONE
 from batag.pages.duplicates import Groups, fingerprint, text_hash
 from batag.pages.page import Page
@@ -37,6 +38,7 @@ class SplitFacts:
 
     pages: int = 0
     labelled: int = 0
+    sources: SourceCounts = field(default_factory=SourceCounts)
     untagged: int = 0
     fields: dict[str, FieldFacts] = field(default_factory=lambda: defaultdict(FieldFacts))
     languages: Counter[str] = field(default_factory=Counter)
@@ -85,6 +87,7 @@ class Inspection:
     def _count(self, page: Page, fields: list[TokenizedField], facts: SplitFacts, split: str) -> None:
         facts.pages += 1
         facts.labelled += page.labelled
+        facts.sources.add(page)
         facts.untagged += page.labelled and not page.tags
         language, by_file = settled_language(page)
         facts.languages[language] += 1
@@ -195,6 +198,8 @@ class Inspection:
             "pages": facts.pages,
             "labelled_pages": facts.labelled,
             "labelled_pages_without_tags": facts.untagged,
+            "reviewed_pages": facts.sources.reviewed,
+            "sources": facts.sources.report(),
             "languages": dict(facts.languages.most_common()),
             "languages_by_file": dict((+facts.languages_by_file).most_common()),
             "shops": dict(facts.shops.most_common()),

@@ -11,30 +11,11 @@ from batag.labels.alignment import cut_tags
 from batag.labels.scheme import TokenSpan
 from batag.pages.cleaning import Cleaner
 from batag.pages.mentions import lower
-from batag.pages.page import Offsets, Page, Tag
+from batag.pages.page import TERMS, Offsets, Page, Tag
 from batag.segmentation.segmentation import Segmentation, TokenizedField, language_of, parted
 from batag.segmentation.variants import simplified_only, traditional_only
 
 _fold_width, _fold_spaces = Cleaner(["width"]), Cleaner(["spaces"])
-_YES = (True, "true", "1", "yes")
-WEAK = "weak"
-"""Stands in a page's `extra` if its tags were not given by people."""
-
-
-def is_weak(page: Page) -> bool:
-    """Whether the labels of a page were not given by people; a file that is not JSON may say it in words."""
-    said = page.extra.get(WEAK)
-    return (said.strip().casefold() if isinstance(said, str) else said) in _YES
-
-
-def by_people(page: Page) -> bool:
-    """Whether people labelled a page."""
-    return page.labelled and not is_weak(page)
-
-
-def without_weak(page: Page) -> Page:
-    """Weak labels are no truth to be measured by: such a page counts as not labelled."""
-    return replace(page, tags=(), labelled=False) if is_weak(page) else page
 
 
 class Terms:
@@ -96,7 +77,7 @@ class Terms:
 
 @dataclass
 class Marking:
-    """Pages to weakly labelled pages, and what was found on the way."""
+    """Pages to pages with the terms of lists marked as tags (of the source `terms`), and what was found on the way."""
 
     terms: Terms
     segmentation: Segmentation = field(default_factory=Segmentation)
@@ -108,12 +89,12 @@ class Marking:
     found: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, pages: Iterable[Page]) -> Iterator[Page]:
-        """Each page; what people labelled stays theirs, what was marked before stays beside what is new, and a page without a
-        term stays without labels."""
+        """Each page; what people have seen stays theirs, tags of other pages stay beside what is new, and a page without a term
+        stays as it is."""
         for page, fields in self.segmentation.many(pages):
             self.pages += 1
-            before = page.tags if page.labelled else ()
-            if page.labelled and not is_weak(page):
+            before = page.tags
+            if page.reviewed:
                 self.left_alone += 1
                 yield page
                 continue
@@ -123,12 +104,12 @@ class Marking:
             for tokenized in fields:
                 matches = list(self.terms.spans(tokenized, language=language))
                 self.found.update(term for _, term in matches)
-                tags += cut_tags(page, tokenized, [span for span, _ in matches])
+                tags += cut_tags(page, tokenized, [span for span, _ in matches], source=TERMS)
             tags = [tag for tag in tags if not any(_meet(tag, other) for other in before)]
             self.tags.update(tag.label for tag in tags)
             self.without += not (tags or before)
             both = sorted((*before, *tags), key=lambda tag: (list(page.fields).index(tag.field), tag.start))
-            yield replace(page, tags=tuple(both), extra={**page.extra, WEAK: True}) if both else page
+            yield replace(page, tags=tuple(both)) if tags else page
 
     def report(self) -> dict[str, Any]:
         """Counts; of each label its terms, how many of them stand on some page, and the tags they made."""

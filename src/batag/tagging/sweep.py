@@ -14,7 +14,7 @@ from batag.evaluation.dial_chart import dial_report
 from batag.evaluation.operating_point import steps
 from batag.evaluation.tags import TagScores
 from batag.evaluation.tokens import TokenScores
-from batag.labels.weak import by_people
+from batag.labels.provenance import Measuring
 from batag.pages.page import Page
 from batag.tagging.tagger import Tagger
 
@@ -34,9 +34,9 @@ class Sweep:
             self.tokens[richness], self.tags[richness] = TokenScores(self.tagger.scheme), TagScores()
 
     def add(self, pages: Iterable[Page]) -> None:
-        """Pages that nobody labelled do not count."""
+        """Pages that people have seen count or, if there are none, those that machines labelled."""
         raw = replace(self.tagger.decoding, calibration=AS_IT_IS)
-        for prediction in self.tagger.predict(filter(by_people, pages)):
+        for prediction in self.tagger.predict(Measuring(pages)):
             page = prediction.page
             truth = [true_labels(page, each, self.tagger.scheme) for each in prediction.fields]
             gold = places(page.tags)

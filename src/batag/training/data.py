@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -17,11 +17,11 @@ from batag.encoders.shipped import SHIPPED
 from batag.encoders.spelling import Speller
 from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
+from batag.labels.provenance import Measuring, as_learnt
 from batag.labels.scheme import Scheme
-from batag.labels.weak import is_weak, without_weak
 from batag.pages.cleaning import parse_rules
 from batag.pages.duplicates import twins_of
-from batag.pages.page import Page
+from batag.pages.page import PERSON, Page
 from batag.pages.problems import Problems
 from batag.pages.splitting import assign_splits
 from batag.segmentation.dictionary import Dictionary
@@ -191,27 +191,28 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     dictionary = Dictionary.read(files.dictionary[0]) if files.dictionary else start.dictionary if start else None
     segmentation = Segmentation(recipe.pages.segmentation, rules=parse_rules(recipe.pages.rules), dictionary=dictionary)
     where = ", ".join(map(str, files.train))
-    learnt: Callable[[Page], Page] = _as_it_is if recipe.training.weak else without_weak
-    new = _Counted(map(learnt, watch(files.pages("train", problems))))
-    replay = map(learnt, files.old_pages("replay", problems))
+    weights = recipe.sources.model_dump()
+    new = _Counted(as_learnt(page, weights) for page in watch(files.pages("train", problems)))
+    replay = (as_learnt(page, weights) for page in files.old_pages("replay", problems))
     if files.dev:
         old = _Counted(_drawn(replay, new, recipe))
-        train, left_out = label_words(chain(new, old), segmentation), 0
-        pages: Iterable[Page] = map(without_weak, watch(files.pages("dev", problems)))
+        train, left_out = label_words(chain(new, old), segmentation, weights=weights), 0
+        pages: Iterable[Page] = watch(files.pages("dev", problems))
     else:
         labelled = list(new)
         old = _Counted(_drawn(replay, new, recipe))
-        train, pages, left_out = _held_out(labelled, list(old), segmentation)
-    own = _Counted(pages, keep=True)
-    of_people = map(without_weak, files.old_pages("old_dev", problems))
+        train, pages, left_out = _held_out(labelled, list(old), segmentation, weights=weights)
+    of_people = [page for page in files.old_pages("old_dev", problems) if page.reviewed] if recipe.training.replay else []
+    measuring = Measuring(pages)
+    own = _Counted(measuring if not of_people else (page for page in measuring if page.reviewed), keep=True)
     old_dev = _Counted(_drawn(of_people, own, recipe, fewest=_FEWEST_OLD_DEV), keep=True)
     found = {"train": train, "dev": label_words(own, segmentation), "old_dev": label_words(old_dev, segmentation)}
     known = start.scheme.classes if start is not None else ()
     scheme = choose_scheme(recipe.pages.scheme, found["train"], known=known, where=where)
     if not any(page.words for part in ("dev", "old_dev") for page in found[part].pages):
         held = "no labelled page in it" if files.dev else "there are too few pages by people to hold some out"
-        if not files.dev and any(page.weak for page in train.pages):
-            held += " (weak labels are nothing to be measured by)"
+        if not files.dev and not all(page.reviewed for page in train.pages):
+            held += " (machines' labels are nothing to be measured by)"
         raise InputError(
             f"no dev pages to choose the best epoch by: {held}",
             where=", ".join(map(str, files.dev)) or where,
@@ -221,7 +222,11 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     examples = {part: make_examples(words, scheme, **size) for part, words in found.items()}
     facts: dict[str, Any] = {part: each.facts() for part, each in found.items()} | {"held_out": not files.dev}
     unknown = sorted({*found["dev"].class_tokens, *found["old_dev"].class_tokens} - {"none", *scheme.classes})
-    facts["dev"] |= {"unknown_classes": unknown, "replayed": old_dev.labelled}
+    facts["dev"] |= {"unknown_classes": unknown, "replayed": old_dev.labelled, "not_reviewed": measuring.not_reviewed}
+    facts["dev"]["not_labelled"] = measuring.not_labelled
+    facts["measured_by"] = PERSON if of_people else measuring.by
+    for name, counts in facts["train"]["sources"].items():
+        counts["weight"] = weights[name]
     facts["train"] |= {"replayed": old.labelled, "left_out": left_out}
     facts["old_classes"] = list(known)
     dev = Dev(own.kept, examples["dev"]), Dev(old_dev.kept, examples["old_dev"])
@@ -255,24 +260,22 @@ def _drawn(old: Iterable[Page], new: _Counted, recipe: Recipe, *, fewest: int = 
     yield from kept[: max(round(new.labelled * recipe.training.replay), fewest)]
 
 
-def _as_it_is(page: Page) -> Page:
-    return page
-
-
-def _held_out(new: Sequence[Page], old: Sequence[Page], segmentation: Segmentation) -> tuple[LabelledWords, list[Page], int]:
-    """Train, dev, and how many pages are in neither: dev is a tenth of the new pages that people labelled; weak and old pages
-    that are twins of one of them are left out."""
+def _held_out(
+    new: Sequence[Page], old: Sequence[Page], segmentation: Segmentation, *, weights: Mapping[str, float]
+) -> tuple[LabelledWords, list[Page], int]:
+    """Train, dev, and how many pages are in neither: dev is a tenth of the new pages that people have seen (of all, if there is
+    none); others and old pages that are twins of one of them are left out."""
     labelled = [page for page in new if page.labelled]
-    people = [page for page in labelled if not is_weak(page)]
-    splits = iter(assign_splits(people, shares=(0.9, 0.1, 0), seed=0).splits)
-    parts = ["other" if is_weak(page) else next(splits) for page in labelled] + ["other"] * len(old)
+    measuring = {id(page) for page in Measuring(labelled)}
+    splits = iter(assign_splits((page for page in labelled if id(page) in measuring), shares=(0.9, 0.1, 0), seed=0).splits)
+    parts = [next(splits) if id(page) in measuring else "other" for page in labelled] + ["other"] * len(old)
     pages = [*labelled, *old]
     dev = [page for page, part in zip(pages, parts, strict=True) if part == "dev"]
     others = [page for page, part in zip(pages, parts, strict=True) if part == "other"]
     twins = iter(twins_of(dev, others))
     left_out = [part == "other" and next(twins) for part in parts]
     kept = zip(pages, parts, left_out, strict=True)
-    train = label_words((page for page, part, left in kept if part != "dev" and not left), segmentation)
+    train = label_words((page for page, part, left in kept if part != "dev" and not left), segmentation, weights=weights)
     train.not_labelled = len(new) - len(labelled)
     return train, dev, sum(left_out)
 

@@ -24,7 +24,7 @@ from batag.encoders.device import choose_device
 from batag.encoders.sequence import page_words, windows
 from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import Dial
-from batag.labels.weak import by_people
+from batag.labels.provenance import Measuring
 from batag.pages.page import Page, without_surrogates
 from batag.segmentation.segmentation import language_of
 from batag.training.adversary import against
@@ -129,11 +129,12 @@ class Distillation:
             "languages": dict(languages.most_common()),
         }
         if dev is not None:
-            people = [page for page in dev if by_people(page)]
-            found = label_words(people, self.bundle.segmentation)
+            measuring = Measuring(dev)
+            judges = list(measuring)
+            found = label_words(judges, self.bundle.segmentation)
             examples = make_examples(found, self.bundle.scheme, window=window, overlap=self.recipe.training.overlap)
-            self.dev = Dev(people, examples)
-            self.facts["dev_pages"] = len(found.pages)
+            self.dev = Dev(judges, examples)
+            self.facts |= {"dev_pages": len(found.pages), "measured_by": measuring.by}
             if not self.dev:
                 todo = "Label some as docs/labelling.md says, or leave --dev out"
                 raise InputError("no token of dev can be scored", where="--dev", todo=todo)
@@ -223,7 +224,7 @@ class Distillation:
             )
             chosen = measure_dial(self.learner.model, weights, data, recipe=self.recipe, before=read.description)
             dial = chosen.facts(read.scheme.classes)
-            scores["dev"] = {"epoch": self.epochs} | dict(chosen.scores)
+            scores["dev"] = {"epoch": self.epochs, "measured_by": self.facts["measured_by"]} | dict(chosen.scores)
         source = {"name": read.description.name, "sha256": digest(read.folder / DESCRIPTION)}
         with disk_errors(folder, what="the bundle cannot be written", todo="Make room, or name another folder with --out"):
             ship_distilled(

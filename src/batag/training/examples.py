@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,31 +12,35 @@ from batag.errors import InputError
 from batag.labels.alignment import align
 from batag.labels.allowed import tagged_stop_words
 from batag.labels.counts import class_counts
+from batag.labels.provenance import SourceCounts, token_weights
 from batag.labels.scheme import NONE, Scheme, TokenSpan, build_scheme
-from batag.labels.weak import is_weak
 from batag.objectives.objective import IGNORED
-from batag.pages.page import Page
+from batag.pages.page import PERSON, Page
 from batag.pages.stopwords import stop_words_by_language
-from batag.segmentation.segmentation import Segmentation, settled_language
+from batag.segmentation.segmentation import Segmentation, TokenizedField, settled_language
 
 
 @dataclass(slots=True)
 class Example:
-    """Words of one page (or window) and the label of each; -1 is not learnt from. Weak labels were not given by people."""
+    """Words of one page (or window) and the label of each; -1 is not learnt from. `weights` say how much each counts (None: 1),
+    `reviewed` whether a person has seen the page."""
 
     page: str
     words: list[str]
     labels: list[int]
-    weak: bool = False
+    weights: list[float] | None = None
+    reviewed: bool = True
 
 
 class LabelledPage(NamedTuple):
-    """A page as words; of each field where its words begin, how many they are, and the spans in it."""
+    """A page as words; of each field where its words begin, how many they are, and the spans in it; how much each word counts,
+    and whether a person has seen it."""
 
     id: str
     words: list[str]
     fields: list[tuple[int, int, list[TokenSpan]]]
-    weak: bool
+    weights: list[float] | None
+    reviewed: bool
 
 
 @dataclass
@@ -48,6 +52,7 @@ class LabelledWords:
     class_tags: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     languages_by_file: Counter[str] = field(default_factory=Counter)
+    sources: SourceCounts = field(default_factory=SourceCounts)
     not_labelled: int = 0
     tags: int = 0
     misaligned: int = 0
@@ -59,7 +64,8 @@ class LabelledWords:
         """What there is to say about these pages."""
         return {
             "pages": len(self.pages),
-            "weak": sum(page.weak for page in self.pages),
+            "reviewed": self.sources.reviewed,
+            "sources": self.sources.report(),
             "not_labelled": self.not_labelled,
             "tokens": sum(self.class_tokens.values()),
             "tags": self.tags,
@@ -73,8 +79,11 @@ class LabelledWords:
         }
 
 
-def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWords:
-    """The labelled ones of these pages in tokens; the others are counted."""
+def label_words(
+    pages: Iterable[Page], segmentation: Segmentation, *, weights: Mapping[str, float] | None = None
+) -> LabelledWords:
+    """The labelled ones of these pages in tokens; the others are counted. With `weights` a token counts as much as who labelled
+    it, and what counts 0 is not there."""
     found = LabelledWords()
     known: dict[str, str] = {}
     rules = stop_words_by_language()
@@ -85,7 +94,8 @@ def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWo
         words, starts = page_words(fields)
         language, by_file = settled_language(page)
         of_fields = []
-        for each, start in zip(fields, starts, strict=True):
+        counted = _weights(page, fields, weights)
+        for number, (each, start) in enumerate(zip(fields, starts, strict=True)):
             spans, misaligned = align(page, each)
             found.allowed.update(tagged_stop_words(page, each, spans, rules[language]))
             of_fields.append((start, len(each.tokens), spans))
@@ -93,17 +103,38 @@ def label_words(pages: Iterable[Page], segmentation: Segmentation) -> LabelledWo
             found.lost += sum(item.lost for item in misaligned)
             tagged = Counter[str]()
             for first, last, name in spans:
-                tagged[name] += last + 1 - first
-                found.class_tags[name] += 1
+                if counted is None or counted[number][first]:
+                    tagged[name] += last + 1 - first
+                    found.class_tags[name] += 1
             found.class_tokens += tagged
-            found.class_tokens[NONE] += len(each.tokens) - tagged.total()
+            tokens = len(each.tokens) if counted is None else sum(map(bool, counted[number]))
+            found.class_tokens[NONE] += tokens - tagged.total()
         found.tags += len(page.tags)
         found.of_stop_words += sum(rules[language].stands_alone(tag.text) for tag in page.tags)
         found.languages[language] += 1
         found.languages_by_file[language] += by_file
+        found.sources.add(page)
         # Each distinct word is held once, however many pages have it.
         own = [known.setdefault(word, word) for word in words]
-        found.pages.append(LabelledPage(page.id, own, of_fields, is_weak(page)))
+        found.pages.append(LabelledPage(page.id, own, of_fields, _of_words(counted, starts, len(own)), bool(page.reviewed)))
+    return found
+
+
+def _weights(page: Page, fields: Sequence[TokenizedField], weights: Mapping[str, float] | None) -> list[list[float]] | None:
+    """How much the tokens of each field count; None if all count 1, as those of people do unless a recipe says otherwise."""
+    if weights is None or (page.reviewed and weights[PERSON] == 1):
+        return None
+    found = token_weights(page, fields, weights)
+    return None if all(weight == 1 for each in found for weight in each) else found
+
+
+def _of_words(counted: list[list[float]] | None, starts: Sequence[int], length: int) -> list[float] | None:
+    """The weights of fields as those of a page's words."""
+    if counted is None:
+        return None
+    found = [1.0] * length
+    for start, each in zip(starts, counted, strict=True):
+        found[start : start + len(each)] = each
     return found
 
 
@@ -122,7 +153,7 @@ def make_examples(found: LabelledWords, scheme: Scheme, *, window: int, overlap:
     """Examples in the order of the pages; tokens of a class that the scheme does not have are not learnt from."""
     classes = set(scheme.classes)
     examples = []
-    for page, words, of_fields, weak in found.pages:
+    for page, words, of_fields, weights, reviewed in found.pages:
         labels = [IGNORED] * len(words)
         for start, length, spans in of_fields:
             inside = scheme.encode((span for span in spans if span[2] in classes), length=length)
@@ -130,9 +161,12 @@ def make_examples(found: LabelledWords, scheme: Scheme, *, window: int, overlap:
                 if name not in classes:
                     inside[first : last + 1] = [IGNORED] * (last + 1 - first)
             labels[start : start + length] = inside
+        if weights is not None:
+            labels = [label if weight else IGNORED for label, weight in zip(labels, weights, strict=True)]
         for view in windows(len(words), size=window, overlap=overlap):
             own = [IGNORED] * (view.first - view.start) + labels[view.first : view.last] + [IGNORED] * (view.stop - view.last)
-            examples.append(Example(page, words[view.start : view.stop], own, weak))
+            counts = None if weights is None else weights[view.start : view.stop]
+            examples.append(Example(page, words[view.start : view.stop], own, counts, reviewed))
     return examples
 
 

@@ -158,8 +158,8 @@ def take_step(
         logits = model.read(vectors_BLD, words)
         loss = (
             objective(logits.flatten(0, 1), targets.flatten())
-            if not any(example.weak for example in batch)
-            else (_weak_loss(objective, logits, targets, batch, weak=recipe.training.weak))
+            if all(example.weights is None for example in batch)
+            else weighted_loss(objective, logits, targets, padded_weights(batch, targets))
         )
         return loss + model.encoder.auxiliary_loss
 
@@ -168,10 +168,9 @@ def take_step(
     return StepDone(step, epoch, learner.last_loss, rate, int((targets != IGNORED).sum()))
 
 
-def _weak_loss(objective: Objective, logits: Tensor, targets: Tensor, batch: Sequence[Example], *, weak: float) -> Tensor:
-    """Tokens of pages with weak labels count `weak`, also in a batch that has no others."""
-    weights_B = torch.tensor([weak if example.weak else 1.0 for example in batch], device=targets.device)
-    weights_N, known_N = weights_B[:, None].expand_as(targets).flatten(), targets.flatten() != IGNORED
+def weighted_loss(objective: Objective, logits: Tensor, targets: Tensor, weights_BL: Tensor) -> Tensor:
+    """Each token counts its weight, also in a batch of which all count little."""
+    weights_N, known_N = weights_BL.flatten(), targets.flatten() != IGNORED
     share = weights_N[known_N].sum() / known_N.sum().clamp(min=1)
     loss: Tensor = objective(logits.flatten(0, 1), targets.flatten(), weights_N) * share
     return loss
@@ -208,6 +207,15 @@ def padded_labels(batch: Sequence[Example], length: int) -> Tensor:
     for row, example in zip(labels, batch, strict=True):
         row[: len(example.labels)] = torch.tensor(example.labels)
     return labels
+
+
+def padded_weights(batch: Sequence[Example], targets: Tensor) -> Tensor:
+    """The weights of a batch [B,L], on the device of its targets."""
+    weights = torch.ones(targets.shape)
+    for row, example in zip(weights, batch, strict=True):
+        if example.weights is not None:
+            row[: len(example.weights)] = torch.tensor(example.weights)
+    return weights.to(targets.device)
 
 
 def score(learner: Learner, dev: Sequence[Example], scheme: Scheme, *, device: torch.device) -> TokenScores:

@@ -46,14 +46,15 @@ class Metrics:
         if done.step % _LOGGED_STEPS == 0:
             self.add({"kind": "step", "step": done.step, "epoch": done.epoch, "loss": done.loss, "rate": done.rate})
 
-    def add_epoch(self, done: EpochDone, *, selected: str, seconds: float, busy: float) -> None:
+    def add_epoch(self, done: EpochDone, *, selected: str, measured_by: str, seconds: float, busy: float) -> None:
         """Scores on dev (those on dev pages of before are `old`) and the true and predicted amounts of each class; `selected`
         is the score that chooses, `busy` the processor's seconds, which other work on the machine does not lengthen."""
         summary, classes = done.scores.summary(), done.scores.report()["classes"]
         line = {"kind": "epoch", "epoch": done.epoch, "step": done.step, "loss": done.loss} | summary
         line |= {key: {name: row[key] for name, row in classes.items()} for key in ("true", "predicted")}
         line |= {} if done.old is None else {"old": done.old.summary()}
-        self.add(line | {"selected": summary[selected], "seconds": round(seconds, 1), "busy": round(busy, 1)})
+        line |= {"selected": summary[selected], "measured_by": measured_by}
+        self.add(line | {"seconds": round(seconds, 1), "busy": round(busy, 1)})
 
     def flush(self) -> None:
         """Write what waits."""

@@ -32,7 +32,7 @@ Watch = Callable[[Iterable[int]], Iterable[int]]
 
 
 def fit_neighbours(model: TokenClassifier, examples: Sequence[Example], *, watch: Watch = iter) -> None:
-    """Fit to the pages that people labelled (to weak ones if there are no others) by L-BFGS, near to where it begins.
+    """Fit to the pages that people labelled (to machines' if there are no others) by L-BFGS, near to where it begins.
 
     What the pages do not speak of stays as it was: nothing in a fresh reader, what a start knew in another.
     """
@@ -50,9 +50,9 @@ def fit_neighbours(model: TokenClassifier, examples: Sequence[Example], *, watch
 
 
 def _of_people(examples: Sequence[Example]) -> list[Example]:
-    """The pages that people labelled, and weak ones with a label that people did not give: it would never be said."""
-    known = {label for example in examples if not example.weak for label in example.labels}
-    return [example for example in examples if not example.weak or not known.issuperset(example.labels)]
+    """The pages that people have seen, and others with a label that people did not give: it would never be said."""
+    known = {IGNORED, *(label for example in examples if example.reviewed for label in example.labels)}
+    return [example for example in examples if example.reviewed or not known.issuperset(example.labels)]
 
 
 def _some(examples: Sequence[Example], *, tokens: int) -> Sequence[Example]:

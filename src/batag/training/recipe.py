@@ -21,10 +21,11 @@ from batag.encoders.classifier import own_options
 from batag.errors import InputError, UsageError
 from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
-from batag.pages.page import has_surrogates
 from batag.segmentation import SEGMENTATIONS
 from batag.training.schedule import VERSIONS
+from batag.training.setting import parse_setting
 
+Weight = Annotated[float, Field(ge=0, le=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1, le=100_000_000)]
 Size = Annotated[int, Field(ge=1, le=65_536)]
@@ -124,13 +125,22 @@ class DialTable(_Table):
         return self.clean, self.balanced, self.rich
 
 
+class SourcesTable(_Table):
+    """How much a token counts, by who labelled it."""
+
+    person: Weight
+    column: Weight
+    terms: Weight
+    model: Weight
+    llm: Weight
+
+
 class TrainingTable(_Table):
     """The loop."""
 
     batch: Annotated[int, Field(ge=1, le=100_000)]
     epochs: Literal["auto"] | Annotated[int, Field(ge=1, le=1_000_000)]
     seed: Annotated[int, Field(ge=0, lt=2**31)]
-    weak: Annotated[float, Field(ge=0, le=1)]
     replay: Annotated[float, Field(ge=0)]
     average: Share
     adversary: Share
@@ -155,6 +165,7 @@ class Recipe(_Table):
     head: HeadTable
     objective: ObjectiveTable
     schedule: ScheduleTable
+    sources: SourcesTable
     training: TrainingTable
     dial: DialTable
 
@@ -239,24 +250,6 @@ def read_recipe(path: Path | None, *, settings: Iterable[str] = (), base: Mappin
             ) from error
         Recipe.resolve(*changes, where=str(path))
     return Recipe.resolve(*changes, *map(parse_setting, settings), where="--set" if settings else str(path or "recipe"))
-
-
-def parse_setting(text: str) -> dict[str, Any]:
-    """`encoder.depth=6` as a change of a recipe; what is not a TOML value is text."""
-    key, equals, value = text.partition("=")
-    parts = [part.strip() for part in key.split(".")]
-    if not equals or len(parts) < 2 or not all(parts):
-        raise UsageError(f"--set {text!r} is not TABLE.KEY=VALUE", todo="Write it like --set encoder.depth=6")
-    if len(text.splitlines()) > 1 or has_surrogates(text):
-        raise UsageError(f"--set {text!r} is not one line of text", todo="Write one --set a value")
-    try:
-        parsed = tomllib.loads(f"value = {value.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
-        parsed = value.strip()
-    change: Any = parsed
-    for part in reversed(parts):
-        change = {part: change}
-    return dict(change)
 
 
 def _toml(value: str | float | bool) -> str:

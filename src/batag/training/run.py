@@ -233,7 +233,9 @@ class Run:
 
     def _epoch(self, done: EpochDone, *, seconds: float, busy: float) -> None:
         assert self.learner is not None
-        self.metrics.add_epoch(done, selected=self.selection.metric, seconds=seconds, busy=busy)
+        assert self.data is not None
+        by = self.data.facts["measured_by"]
+        self.metrics.add_epoch(done, selected=self.selection.metric, measured_by=by, seconds=seconds, busy=busy)
         if self.selection.better(done.epoch, done.scores.summary()):
             facts = {"epoch": done.epoch, "step": done.step, "dev": done.scores.report()}
             save_weights(self.folder / BEST, self.learner.weights(), facts)
@@ -260,7 +262,8 @@ class Run:
         name = without_surrogates(self.folder.resolve().name)
         start = self.data.start.description if self.data.start is not None else None
         dial = measure_dial(self.learner.model, weights, self.data, recipe=self.recipe, before=start)
-        self.scores, self.dial = {"epoch": facts["epoch"]} | dict(dial.scores), dial
+        measured = {"epoch": facts["epoch"], "measured_by": self.data.facts["measured_by"]}
+        self.scores, self.dial = measured | dict(dial.scores), dial
         ship(
             self.folder / BUNDLE,
             name=name,
