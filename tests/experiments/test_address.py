@@ -103,7 +103,7 @@ def test_a_setting_that_is_not_off_moves_the_address() -> None:
 
 def test_a_setting_keeps_its_place_in_addresses_under_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
     before = address(recipe("encoder.depth=6"), CORPUS)
-    monkeypatch.setattr(addresses, "OLD_NAMES", {"encoder.depth": "layers.number"})
+    monkeypatch.setattr(addresses, "OLD_NAMES", {**addresses.OLD_NAMES, "encoder.depth": "layers.number"})
     today = recipe()
     del today["encoder"]["depth"]
     assert address(today | {"layers": {"number": 6}}, CORPUS) == before
