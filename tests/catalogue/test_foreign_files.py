@@ -149,6 +149,20 @@ def test_a_job_that_replaces_a_file_goes_on_without_being_told_again(
     assert len(out.read_text(encoding="utf-8").splitlines()) == 30
 
 
+def test_the_file_that_a_job_replaces_is_never_taken_for_the_jobs_own_however_often_it_is_cut_off(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "one.jsonl"
+    out.write_text("old", encoding="utf-8")
+    for cut, more in (("one.jsonl", ["--restart"]), ("whole-one.jsonl", []), ("one.jsonl", [])):
+        with monkeypatch.context() as patch:
+            cut_off_at(cut, patch)
+            assert tag(source, out, *more).returncode == 130
+        assert out.read_text(encoding="utf-8") == "old"
+    assert tag(source, out).returncode == 0
+    assert len(out.read_text(encoding="utf-8").splitlines()) == 30
+
+
 def test_a_file_that_is_in_place_is_known_as_the_jobs_own_if_only_the_tidying_was_cut_off(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

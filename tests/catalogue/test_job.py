@@ -6,7 +6,9 @@ import csv
 import gzip
 import io
 import json
+import os
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -488,6 +490,58 @@ def test_inputs_with_other_columns_do_not_become_one_table(tmp_path: Path, name:
         run(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path / name, one_file=True, format=format)
     totals = run(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path / "one.jsonl", one_file=True, format="jsonl")
     assert totals.pages == 2
+
+
+@pytest.mark.parametrize("format", ["csv", "xlsx", "parquet"])
+def test_what_comes_through_pipes_with_other_columns_does_not_become_one_table(tmp_path: Path, format: str) -> None:
+    contents = ["title,price\nshoes,5\n", "price,title\n5,bag\n"]
+    pipes = [through_a_pipe(tmp_path / f"pipe-{number}", text) for number, text in enumerate(contents)]
+    with pytest.raises(InputError, match="pipe-1: has other columns than"):
+        run(*pipes, out=tmp_path / f"one.{format}", one_file=True, format=format)
+    assert not (tmp_path / f"one.{format}").exists()
+    pipes = [through_a_pipe(tmp_path / f"like-{number}", contents[0]) for number in range(2)]
+    assert run(*pipes, out=tmp_path / f"one.{format}", one_file=True, format=format).pages == 2
+    assert [page["title"] for page in read_all(tmp_path / f"one.{format}")] == ["shoes", "shoes"]
+
+
+def through_a_pipe(path: Path, text: str) -> Path:
+    os.mkfifo(path)
+    threading.Thread(target=lambda: path.write_text(text, encoding="utf-8"), daemon=True).start()
+    return path
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "xlsx"])
+def test_what_a_column_said_of_reviewing_is_not_said_of_the_new_tags(tmp_path: Path, format: str) -> None:
+    (tmp_path / "in.csv").write_text(f"name,checked\n{PAGES[0]['title']},yes\n", encoding="utf-8")
+    columns = {"title": "name", "reviewed": "checked"}
+    run(tmp_path / "in.csv", out=tmp_path / f"out.{format}", one_file=True, format=format, columns=columns)
+    (page,) = read_all(tmp_path / f"out.{format}")
+    assert page.reviewed is False
+    assert {tag.source for tag in page.tags} == {"model"}
+    assert page.extra["checked"] == "yes"
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "xlsx"])
+def test_a_column_of_the_shops_own_is_not_taken_for_one_of_tags(tmp_path: Path, format: str) -> None:
+    header, row = "title,SEO (tags),tags", f"{PAGES[0]['title']},keep me,sale"
+    (tmp_path / "in.csv").write_text(f"{header}\n{row}\n", encoding="utf-8")
+    run(tmp_path / "in.csv", out=tmp_path / f"once.{format}", one_file=True, format=format)
+    run(tmp_path / f"once.{format}", out=tmp_path / f"twice.{format}", one_file=True, format=format)
+    for name in ("once", "twice"):
+        (page,) = read_all(tmp_path / f"{name}.{format}")
+        assert page.tags
+        assert page.extra["SEO (tags)"] == "keep me"
+        assert not [key for key in page.extra if key.endswith(" (tags)") and key != "SEO (tags)"]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "xlsx"])
+def test_a_column_without_a_name_of_its_own_takes_no_other_columns_name(tmp_path: Path, format: str) -> None:
+    (tmp_path / "in.csv").write_text("title,a,a,a_3\nshoes,1,2,3\n", encoding="utf-8")
+    run(tmp_path / "in.csv", out=tmp_path / f"out.{format}", one_file=True, format=format)
+    (page,) = read_all(tmp_path / f"out.{format}")
+    assert page["title"] == "shoes"
+    assert page.labelled
+    assert [value for key, value in page.extra.items() if key.startswith("a")] == ["1", "2", "3"]
 
 
 def test_columns_keep_their_values_whatever_their_case_and_kind(tmp_path: Path) -> None:

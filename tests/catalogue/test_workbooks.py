@@ -16,6 +16,8 @@ from tests.tiny import catalogue, tiny_run, tiny_tagger
 
 from batag.catalogue.inputs import Inputs, find_inputs
 from batag.catalogue.job import Job
+from batag.catalogue.output import encode
+from batag.catalogue.rows import Rows
 from batag.catalogue.tagged import Options
 from batag.errors import InputError, UsageError
 from batag.pages.formats import write_pages
@@ -39,8 +41,17 @@ def one_tagger() -> Iterator[None]:
         yield
 
 
-def tag(path: Path, out: Path, *, columns: dict[str, str] | None = None, one_file: bool = True, **asked: Any) -> Any:
-    inputs = Inputs(paths=find_inputs([str(path)], format=None), columns=columns or {})
+def tag(
+    path: Path,
+    out: Path,
+    *,
+    also: Path | None = None,
+    columns: dict[str, str] | None = None,
+    one_file: bool = True,
+    **asked: Any,
+) -> Any:
+    given = [str(each) for each in (path, also) if each is not None]
+    inputs = Inputs(paths=find_inputs(given, format=None), columns=columns or {})
     options = Options(format=asked.pop("format", out.suffix[1:]), **asked)
     job = Job(bundle=tiny_run(), engine="torch", inputs=inputs, out=str(out), options=options, one_file=one_file, workers=1)
     return job.run(problems=Problems())
@@ -105,6 +116,21 @@ def test_what_was_tagged_before_is_replaced_for_people_too(tmp_path: Path) -> No
     assert (tmp_path / "d.csv").read_text(encoding="utf-8").startswith("title,tags,reviewed,error\n")
     (page, *_), problems = read_with_problems(tmp_path / "b.xlsx")
     assert page.extra.keys() <= {"error"}
+    assert not problems.counts
+
+
+@pytest.mark.parametrize("to", ["csv", "xlsx", "parquet"])
+def test_workbooks_become_one_table_only_if_their_columns_are_the_same(tmp_path: Path, to: str) -> None:
+    one = workbook(tmp_path / "a.xlsx", [["title", "price"], ["ACME shoes", 1]])
+    other = workbook(tmp_path / "b.xlsx", [["price", "title"], [2, "red bag"]])
+    (tmp_path / "c.csv").write_text("title,price\nhat,3\n", encoding="utf-8")
+    out = tmp_path / f"out.{to}"
+    with pytest.raises(InputError, match=r"b\.xlsx: has other columns than .*a\.xlsx"):
+        tag(one, out, also=other)
+    assert not out.exists()
+    tag(one, out, also=tmp_path / "c.csv")
+    pages, problems = read_with_problems(out)
+    assert [(page["title"], page.extra["price"]) for page in pages] == [("ACME shoes", "1"), ("hat", "3")]
     assert not problems.counts
 
 
@@ -181,6 +207,17 @@ def test_characters_beyond_the_basic_plane_count_twice_as_in_excel(tmp_path: Pat
     (tmp_path / "in.jsonl").write_text(json.dumps({"title": "a", "description": "😀" * 17_000}) + "\n", encoding="utf-8")
     tag(tmp_path / "in.jsonl", tmp_path / "out.xlsx", min_score=1.0)
     assert rows_of(tmp_path / "out.xlsx")[0]["description"] == "😀" * 16_383
+
+
+def test_tags_of_such_characters_are_left_out_where_excel_has_no_room(tmp_path: Path) -> None:
+    page = Page("1", {"title": "😀" * 13_200})
+    tags = [page.cut("title", start, start + 60, "brand") for start in range(0, 13_200, 60)]
+    rows = Rows(records=[{}], pages=[page])
+    made = encode(rows, [tags], [None], format="xlsx", labels=("brand",), shown=("brand",))
+    (tmp_path / "out.xlsx").write_bytes(made.data)
+    (row,) = rows_of(tmp_path / "out.xlsx")
+    assert 20_000 < len(row["tags"].encode("utf-16-le")) // 2 <= 32_767
+    assert f"{len(tags) - len(json.loads(row['tags']))} tags left out" in row["error"]
 
 
 def test_more_rows_than_a_sheet_has_are_refused_before_they_are_tagged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.strategies import read_all, read_with_problems
+from tests.strategies import read_all, read_with_problems, written
 from tests.tiny import catalogue, make_bundle, tiny_run, tiny_tagger, typed
 
 from batag.pages.formats import write_pages
@@ -173,6 +173,17 @@ def test_an_output_of_any_name_is_written_in_the_format_that_is_said(files: Path
     assert len(read_all(tmp_path / "out", format="csv")) == 12
     found = records(typed("tag", tiny_run(), files / "p.jsonl", "--out", "-"))
     assert len(found) == 12
+
+
+@pytest.mark.parametrize("out", [("--out", "-"), ()])
+def test_standard_output_has_the_format_that_is_said(files: Path, tmp_path: Path, out: tuple[str, ...]) -> None:
+    done = typed("tag", tiny_run(), files / "p.jsonl", *out, "--to", "csv", "--bom")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("\ufeffid,")
+    assert "12 pages tagged in standard output" in done.stderr
+    again = read_all(written(tmp_path / "again.csv", done.stdout))
+    assert len(again) == 12
+    assert {tag.source for page in again for tag in page.tags} == {"model"}
 
 
 # As a process

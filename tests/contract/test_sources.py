@@ -96,6 +96,15 @@ def test_a_prediction_of_another_tool_is_a_models_with_its_score(tmp_path: Path)
     assert sources(page) == (["model"], False)
 
 
+@pytest.mark.parametrize("score", ["1" + "0" * 400, "NaN", "1e400", "true", '"high"'])
+def test_a_score_that_is_no_number_to_be_used_costs_no_tag(tmp_path: Path, score: str) -> None:
+    region = {"to_name": "text", "type": "labels", "value": {"start": 0, "end": 4, "text": "ACME", "labels": ["brand"]}}
+    task = {"id": 1, "data": {"text": TITLE}, "annotations": [], "predictions": [{"score": 0.5, "result": [region]}]}
+    text = json.dumps([task, task | {"id": 2}]).replace("0.5", score)
+    pages = read_all(written(tmp_path / "export.json", text), format="label-studio")
+    assert [(tag.source, tag.score) for page in pages for tag in page.tags] == [("model", None)] * 2
+
+
 def test_a_task_of_label_studio_without_annotation_and_prediction_is_not_labelled(tmp_path: Path) -> None:
     task = {"id": 1, "data": {"title": TITLE}, "annotations": [], "predictions": []}
     (page,) = read_all(written(tmp_path / "export.json", json.dumps([task])))
@@ -118,10 +127,10 @@ def test_formats_that_cannot_say_who_set_a_tag_say_how_many_they_lose(tmp_path: 
     write_pages(ALL, tmp_path / "pages.jsonl")
     done = typed("convert", tmp_path / "pages.jsonl", tmp_path / f"out.{name}")
     assert done.returncode == 0
-    assert "2 tags by terms and 1 tags by model on 4 pages" in " ".join(done.stderr.split())
-    assert "count as people's" in " ".join(done.stderr.split())
+    assert "2 tags by terms and 1 tag by model on 4 unseen pages" in " ".join(done.stderr.split())
+    assert "will count as people's" in " ".join(done.stderr.split())
     write_pages([PEOPLES, NONE_BY_PEOPLE, NOBODYS], tmp_path / "pages.jsonl")
-    assert "source" not in typed("convert", tmp_path / "pages.jsonl", tmp_path / f"out.{name}").stderr
+    assert "who set a tag" not in typed("convert", tmp_path / "pages.jsonl", tmp_path / f"out.{name}").stderr
 
 
 def test_converting_reviewed_pages_makes_what_is_left_on_them_the_persons(tmp_path: Path) -> None:
@@ -135,7 +144,7 @@ def test_converting_reviewed_pages_makes_what_is_left_on_them_the_persons(tmp_pa
     ]
     assert json.loads(done.stdout)["reviewed"] == {"terms": 2, "model": 1}
     done = typed("convert", tmp_path / "pages.jsonl", tmp_path / "out.jsonl", "--reviewed")
-    assert "2 by terms, 1 by model" in " ".join(done.stderr.split())
+    assert "2 tags by terms and 1 tag by model as the person's own" in " ".join(done.stderr.split())
 
 
 def test_labels_that_cannot_be_read_are_not_nothing_by_a_person(tmp_path: Path) -> None:

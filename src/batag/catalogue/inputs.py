@@ -51,8 +51,7 @@ class Inputs:
         for path in self.paths if format != "jsonl" and len(self.paths) > 1 else ():
             seen.setdefault(self._columns(path), path)
         if len(seen) > 1:
-            one, other = list(seen.values())[:2]
-            raise InputError(f"has other columns than {one}", where=other, todo="Name a folder, or tag each by itself")
+            raise _other_columns(*list(seen.values())[:2])
 
     def _columns(self, path: str) -> Any:
         """Names (and types) of the columns of a table; nothing for what becomes one of ours."""
@@ -62,7 +61,11 @@ class Inputs:
         try:
             name = self.format or detect_format(source)
             if name in ("csv", "tsv"):
-                return tuple(table_rows(source, "\t" if name == "tsv" else None).header)
+                header = table_rows(source, "\t" if name == "tsv" else None).header
+                return spelt(header, column_names(header, source))
+            if name == "xlsx":
+                sheet = SheetRows(source)
+                return spelt(sheet.header, sheet.names)
             if name != "parquet" or source.packed:
                 return None
             import pyarrow.parquet as pq
@@ -112,6 +115,21 @@ class Inputs:
                 yield from _cut(_pages(source, name), said | {"kind": "pages"}, source)
         finally:
             source.close()
+
+
+def with_columns_alike(parts: Iterable[Part]) -> Iterator[Part]:
+    """The same parts; an error at the first that does not fit into one table with those before. This tells of pipes too, which
+    nobody can look into beforehand."""
+    first: Part | None = None
+    for part in parts:
+        first = first or part
+        if (part.header, part.kind == "range") != (first.header, first.kind == "range"):
+            raise _other_columns(first.source, part.source)
+        yield part
+
+
+def _other_columns(one: str, other: str) -> InputError:
+    return InputError(f"has other columns than {one}", where=other, todo="Name a folder, or tag each by itself")
 
 
 def find_inputs(given: Iterable[str], *, format: str | None, out: str = "") -> tuple[str, ...]:

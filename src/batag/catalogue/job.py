@@ -14,7 +14,7 @@ from typing import Any
 
 from batag.bundles.bundle import find_bundle
 from batag.catalogue.cluster import check_address, on_cluster
-from batag.catalogue.inputs import Inputs
+from batag.catalogue.inputs import Inputs, with_columns_alike
 from batag.catalogue.majority import with_usual_language
 from batag.catalogue.manifest import LOCK, bundle_hash, has_parts, open_manifest, remove_job
 from batag.catalogue.one_file import OneFile
@@ -148,7 +148,10 @@ class Job:
     def _parts(self, problems: Problems) -> Iterator[Part]:
         rows = 1
         try:
-            for part in with_usual_language(self.inputs.parts(problems)):
+            parts = self.inputs.parts(problems)
+            if self.one_file and self.options.format != "jsonl":
+                parts = with_columns_alike(parts)
+            for part in with_usual_language(parts):
                 rows += part.rows
                 if self.one_file and self.options.format == "xlsx":
                     check_rows(rows)  # before anybody waits for it

@@ -46,7 +46,6 @@ class OneFile:
         """Join the parts, say that it is done, and only then give the file its name: whatever cuts this off, a file of that
         name that is not ours is told from one that is."""
         place = manifest.place
-        place.remove(str(self._made.relative_to(self.folder)))
         with open_output(self._made) as stream:
             names = [manifest.file_of(number) for number in range(parts)]
             join((place.read(name) or b"" for name in names), stream, format=manifest.options.format)

@@ -15,7 +15,7 @@ from batag.pages.formats.table import TableWriter
 from batag.pages.layout import KEY, Layout, escape, layout_of
 from batag.pages.page import Page, Tag
 from batag.pages.record import dump, tag_record
-from batag.pages.row import COLUMNS, is_readable, to_cells
+from batag.pages.row import COLUMNS, readable, to_cells
 
 SUFFIXES = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv", "xlsx": ".xlsx"}
 COMPRESSIONS = {"": "", "gz": ".gz", "zst": ".zst"}
@@ -42,27 +42,28 @@ def encode(
     bom: bool = False,
     excel_safe: bool = False,
     labels: Sequence[str] = (),
+    shown: Sequence[str] = (),
 ) -> Encoded:
-    """The rows of a part in a format, compressed if asked; a workbook has a column for each of `labels`."""
+    """The rows of a part in a format, compressed if asked; a workbook has a column for each label that is `shown`."""
     header = tuple(escape(name) if excel_safe else name for name in rows.header)
     spelt = {} if format == "jsonl" else dict(zip(rows.names, header, strict=True))
     mapped = bool(rows.names) or format == "jsonl"
     columns = [_columns(record, rows, spelt) if mapped else {} for record in rows.records]
     tags = [_named(own, said, spelt) for own, said in zip(tags, columns, strict=True)] if mapped else tags
+    replaced = _replaced(rows, labels)
     if format == "parquet":
-        return Encoded(_parquet(rows, tags, errors, columns), errors)
-    replaced = _replaced(rows)
+        return Encoded(_parquet(rows, tags, errors, columns, replaced=replaced), errors)
     if format == "jsonl":
         lines = zip(rows.records, rows.pages, tags, errors, columns, strict=True)
         data = b"".join(dump(_line(*line, replaced=replaced)) + b"\n" for line in lines)
         return Encoded(compress(data, compression), errors)
     stream = io.BytesIO()
-    names, cells = _cells(rows, typed=format == "xlsx")
+    names, cells = _cells(rows, replaced, typed=format == "xlsx")
     table = zip(cells, tags, errors, columns, strict=True)
     if format == "xlsx":
         wheres = (page.where if isinstance(page, Page) else "" for page in rows.pages)
         with SheetWriter(stream) as writer:
-            sheet = TaggedSheet(writer, names, labels=labels, marked=_is_marked(rows))
+            sheet = TaggedSheet(writer, names, labels=shown, marked=_is_marked(rows))
             said = [sheet.row(*row[:3], columns=row[3], where=where) for row, where in zip(table, wheres, strict=True)]
         return Encoded(stream.getvalue(), said)
     mark = "\t" if format == "tsv" else ","
@@ -77,9 +78,9 @@ def _is_marked(rows: Rows) -> bool:
     return bool(rows.names) and (bool(rows.columns) or KEY in rows.names)
 
 
-def _replaced(rows: Rows) -> frozenset[str]:
-    """The columns of the input that are written anew, or repeat what was in those."""
-    repeating = filter(is_readable, rows.names) if "tags" in rows.names else ()
+def _replaced(rows: Rows, labels: Sequence[str]) -> frozenset[str]:
+    """The columns of the input that are written anew, or repeat for people what was in those."""
+    repeating = map(readable, labels) if "tags" in rows.names else ()
     return frozenset({*_ADDED, *repeating, *([KEY] if rows.names else [])})
 
 
@@ -88,7 +89,7 @@ def _columns(record: Mapping[str, Any], rows: Rows, spelt: Mapping[str, str]) ->
     said: Mapping[str, str] = rows.columns
     if not said and (layout := layout_of(record)) is not None:
         said = {name: layout.column_of(name, record) for name in layout.columns}
-    return {name: spelt.get(column, column) for name, column in said.items() if name not in ("tags", "labels")}
+    return {name: spelt.get(column, column) for name, column in said.items() if name not in ("tags", "labels", "reviewed")}
 
 
 def _named(tags: Sequence[Tag], columns: Mapping[str, str], spelt: Mapping[str, str]) -> Sequence[Tag]:
@@ -129,11 +130,10 @@ def _line(
     return record | named | {"tags": [tag_record(tag) for tag in tags], "reviewed": False, "error": error} | said
 
 
-def _cells(rows: Rows, *, typed: bool = False) -> tuple[list[str], Iterable[list[Any]]]:
+def _cells(rows: Rows, replaced: frozenset[str], *, typed: bool = False) -> tuple[list[str], Iterable[list[Any]]]:
     """The columns that came in and each row's cells as text (`typed`: numbers as they are); of records without columns, those
     of batag's own tables."""
     if rows.names:
-        replaced = _replaced(rows)
         kept = [(name, own) for name, own in zip(rows.names, rows.header, strict=True) if name not in replaced]
         text = _typed if typed else _text
         return [own for _, own in kept], ([text(record.get(name)) for name, _ in kept] for record in rows.records)
@@ -159,15 +159,20 @@ def _typed(value: Any) -> Cell:
 
 
 def _parquet(
-    rows: Rows, tags: Sequence[Sequence[Tag]], errors: Sequence[str | None], columns: Sequence[Mapping[str, str]]
+    rows: Rows,
+    tags: Sequence[Sequence[Tag]],
+    errors: Sequence[str | None],
+    columns: Sequence[Mapping[str, str]],
+    *,
+    replaced: frozenset[str],
 ) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     if rows.table is not None:
-        table = rows.table.select([place for place, name in enumerate(rows.names) if name not in _replaced(rows)])
+        table = rows.table.select([place for place, name in enumerate(rows.names) if name not in replaced])
     else:
-        names, cells = _cells(rows)
+        names, cells = _cells(rows, replaced)
         # What is empty here was empty or absent there.
         texts = list(zip(*cells, strict=True)) or [()] * len(names)
         made = [pa.array([cell or None for cell in column], pa.string()) for column in texts]

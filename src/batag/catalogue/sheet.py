@@ -27,8 +27,8 @@ class TaggedSheet:
         lost = [name for name, cell in zip(self._names, cells, strict=True) if fitting[name] != cell]
         ends = {name: len(str(fitting[name])) for name in lost}
         kept = [replace(tag, text=possible(tag.text)) for tag in tags if tag.end <= ends.get(tag.field, tag.end)]
-        while len(told := dump([tag_record(tag) for tag in kept]).decode()) > MOST_CHARACTERS:
-            kept = kept[: len(kept) * MOST_CHARACTERS // (len(told) + 1)]
+        while (room := len(cut(told := dump([tag_record(tag) for tag in kept]).decode()))) < len(told):
+            kept = kept[: len(kept) * room // len(told)]
         if lost or len(kept) < len(tags):
             what = f"{', '.join(lost) or 'tags'} cut: a cell of Excel holds {MOST_CHARACTERS:,} characters"
             left = f"; {len(tags) - len(kept):,} tags left out" if len(kept) < len(tags) else ""

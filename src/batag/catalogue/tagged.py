@@ -83,7 +83,8 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
         compression=options.compression,
         bom=options.bom,
         excel_safe=options.excel_safe,
-        labels=options.labels or tagger.labels,
+        labels=tagger.labels,
+        shown=options.labels or tagger.labels,
     )
     data = made.data
     failed = [reason for reason in made.errors if reason is not None]

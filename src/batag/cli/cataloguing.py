@@ -188,7 +188,7 @@ def summary(totals: Totals, out: str) -> str:
     again = f", {100 * totals.seen_before / totals.pages:.1f} % seen before" if totals.seen_before else ""
     errors = f", {totals.errors:,} with an error" if totals.errors else ""
     untold = totals.problems["untold-language"]
-    repaired = f", {odd:,} odd things in the input" if (odd := totals.problems.total() - untold) else ""
+    repaired = f", {odd:,} small problems in the input" if (odd := totals.problems.total() - untold) else ""
     repaired += f", {untold:,} read in the language of most of their file" if untold else ""
     cells = f"; {escaped_cells(totals.escaped)}" if totals.escaped else ""
     return f"{totals.pages:,} pages tagged in {out}{before} ({rate}{again}{errors}{repaired}): {classes}{cells}"

@@ -73,7 +73,9 @@ def convert(
         print_json(facts | {"problems": dict(found.counts)})
     elif target != "-":
         said = f"; {escaped_cells(escaped.total())}" if excel_safe else ""
-        tags = ", ".join(f"{number:,} by {name}" for name, number in kept.most_common()) or "none by a machine"
-        said += f"; all were seen by a person, tags that are the person's now: {tags}" if reviewed else ""
+        tags = (
+            " and ".join(f"{counted(number, 'tag')} by {name}" for name, number in kept.most_common()) or "no tag by a machine"
+        )
+        said += f"; all pages count as seen by a person, and {tags} as the person's own" if reviewed else ""
         done = f"{counted(count, 'page')} from {source} ({reader.format}) to {target} ({written}){said}"
         console(error=True).print(done, markup=False)

@@ -10,7 +10,7 @@ import typer
 
 from batag.errors import UsageError
 
-_FIELDS = ("title", "description", "id", "language", "shop", "tags", "labels", "tokens")
+_FIELDS = ("title", "description", "id", "language", "shop", "tags", "labels", "reviewed", "tokens")
 
 Format = Annotated[
     str | None,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from batag.cli.terminal import console
+from batag.cli.terminal import console, counted
 from batag.pages.formats import NEEDS_TOKENS, WITHOUT_SOURCES, write_pages
 from batag.pages.page import PERSON, Page
 from batag.pages.problems import Problems
@@ -28,7 +28,7 @@ def save(
     count = unseen = 0
     lost: Counter[str] = Counter()
 
-    def counted() -> Iterable[Page]:
+    def passing() -> Iterable[Page]:
         nonlocal count, unseen
         for page in pages:
             count += 1
@@ -40,10 +40,10 @@ def save(
             # Before the file gets its name: an empty result replaces nothing.
             raise problems.no_page(source)
 
-    write_pages(counted(), path, format=format, **options)
+    write_pages(passing(), path, format=format, **options)
     if unseen:
-        tags = " and ".join(f"{number:,} tags by {name}" for name, number in lost.most_common()) or "no tag"
-        note = f"{tags} on {unseen:,} pages that no person has seen lose their source in {format}"
-        note += ": read again they count as people's"
+        tags = [f"{counted(number, 'tag')} by {name}" for name, number in lost.most_common()] or ["no tag by a machine"]
+        note = f"{format} cannot say who set a tag, nor that no person has seen a page: {' and '.join(tags)} on "
+        note += f"{counted(unseen, 'unseen page')} will count as people's when the file is read again"
         console(error=True).print(note, style="bold yellow", markup=False)
     return count

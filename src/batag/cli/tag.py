@@ -69,6 +69,7 @@ def tag(
     from batag.cli import cataloguing
     from batag.cli.terminal import collected_problems
     from batag.errors import InputError, UsageError
+    from batag.pages.formats import format_to_write
     from batag.pages.targets import check_targets
 
     said_of_input = options.of_input(format, columns, language, encoding)
@@ -78,8 +79,9 @@ def tag(
         "min_score": min_score,
         "distinct": distinct,
     }
+    out = "-" if out is None and to is not None else out
     shape = cataloguing.shape_of(out, to) if out is not None and out != "-" else None
-    asked |= options.of_table("jsonl" if shape is None else shape.format, bom=bom, excel_safe=excel_safe)
+    asked |= options.of_table(format_to_write("-", to) if shape is None else shape.format, bom=bom, excel_safe=excel_safe)
     if shape is not None and pages:
         cataloguing.check_there(pages)
     if shape is not None and not shape.one_file and not (pages and all(map(is_input, pages))):
@@ -174,14 +176,15 @@ def _stream(
             page = prediction.page
             yield replace(page, tags=tuple(kept), labelled=True, reviewed=False, extra={**page.extra, "error": None})
 
-    if out is not None and out != "-":
+    if out is not None and (out != "-" or written != "jsonl"):
         source = ", ".join(pages or ["standard input"])
         table = {name: True for name in ("bom", "excel_safe") if asked.get(name)}
         save(tagged(), out, source=source, format=written, problems=found, segmentation=tagger.segmentation, **table)
         number, seconds = counts.pop(""), time.monotonic() - began
         classes = ", ".join(f"{count:,} {name}" for name, count in counts.most_common()) or "no tag"
         rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} a second"
-        console(error=True).print(f"{number:,} pages tagged in {out} ({rate}): {classes}", markup=False)
+        place = "standard output" if out == "-" else out
+        console(error=True).print(f"{number:,} pages tagged in {place} ({rate}): {classes}", markup=False)
         return
     terminal = console()
     for page in tagged():

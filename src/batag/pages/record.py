@@ -178,14 +178,14 @@ class RecordReader:
             reason = f"the tag {str(item)[:120]} lacks a whole start and end, a label or a field of the page"
             self.problems.add("bad-tag", where, reason, page=page_id)
             return None
-        score, normal = item.get("score"), item.get("normal")
+        normal = item.get("normal")
         tag = Tag(
             field,
             start,
             end,
             label,
             "" if text is None else str(text),
-            float(score) if isinstance(score, (int, float)) and type(score) is not bool and abs(score) < 1e300 else None,
+            score_of(item.get("score")),
             normal if isinstance(normal, str) else None,
             self._source(item.get("source"), where, page_id),
         )
@@ -278,6 +278,11 @@ def tag_record(tag: Tag) -> dict[str, Any]:
     if tag.normal is not None:
         record["normal"] = tag.normal
     return record | {"source": tag.source}
+
+
+def score_of(value: Any) -> float | None:
+    """The score that a file gives a tag, if it is a number."""
+    return float(value) if isinstance(value, (int, float)) and type(value) is not bool and abs(value) < 1e300 else None
 
 
 def yes_or_no(value: Any) -> bool | None:

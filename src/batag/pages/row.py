@@ -40,17 +40,14 @@ def readable(label: str) -> str:
     return f"{label}{_FOR_PEOPLE}"
 
 
-def is_readable(name: str) -> bool:
-    """Whether a column is such a one: it only repeats what stands in `tags`."""
-    return name.endswith(_FOR_PEOPLE)
-
-
 def from_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a row, as it was before cells were escaped."""
     tags, more = _loads(cells.get("tags"), b"["), _loads(cells.get("more"), b"{")
     record = unescaped(cells)
     if isinstance(tags, list):
-        record = {key: value for key, value in record.items() if not is_readable(key)} | {"tags": tags}
+        repeating = {readable(str(tag.get("label"))) for tag in tags if isinstance(tag, Mapping)}
+        empty = {key for key, value in record.items() if value == "" and key.endswith(_FOR_PEOPLE)}
+        record = {key: value for key, value in record.items() if key not in repeating | empty} | {"tags": tags}
     if isinstance(more, dict):
         del record["more"]
         record |= more

@@ -86,7 +86,12 @@ def column_names(header: list[Any], source: Source) -> list[str]:
         if times[name] > 1 and name not in source.columns:
             raise InputError(f"has the column {name} more than once", where=source.name, todo="Rename all but one")
     firsts = {name: place for place, name in reversed(list(enumerate(known))) if name}
-    return [name if firsts.get(name) == place else f"{name or 'column'}_{place + 1}" for place, name in enumerate(known)]
+    unique = [name if firsts.get(name) == place else f"{name or 'column'}_{place + 1}" for place, name in enumerate(known)]
+    for place, name in enumerate(unique):
+        while firsts.setdefault(name, place) != place:  # a column has the name that another would get
+            name += "_"
+        unique[place] = name
+    return unique
 
 
 class TableRows(Iterator[tuple[int, list[str]]]):

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from batag.pages.check import check_tag, from_utf16, settle, to_utf16
 from batag.pages.formats.array import elements, write_array
 from batag.pages.page import MODEL, PERSON, SOURCES, Page, Tag
-from batag.pages.record import RecordReader, to_record
+from batag.pages.record import RecordReader, score_of, to_record
 from batag.pages.source import Source
 
 
@@ -127,11 +127,10 @@ def _tags(page: Page, result: Any, source: Source, *, prediction: Mapping[str, A
 
 def _said_by_machine(result: Mapping[str, Any], prediction: Mapping[str, Any]) -> dict[str, Any]:
     """Source, score and normal form of a predicted tag."""
-    score = result.get("score", prediction.get("score"))
     meta = result.get("meta")
     said = meta if isinstance(meta, Mapping) else {}
     return {
-        "score": float(score) if isinstance(score, (int, float)) and not isinstance(score, bool) else None,
+        "score": score_of(result.get("score", prediction.get("score"))),
         "normal": said["normal"] if isinstance(said.get("normal"), str) else None,
         "source": said["source"] if said.get("source") in SOURCES[1:] else MODEL,
     }
