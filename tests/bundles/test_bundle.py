@@ -750,3 +750,16 @@ def test_a_share_that_is_none_is_refused(tmp_path: Path, share: float) -> None:
     exchange(folder, "model.safetensors", save(weights | {SHARE: torch.tensor(share)}))
     with pytest.raises(InputError, match=r"neighbours\.share is .*, not from 0 to 1"):
         read_bundle(folder)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json"])
+def test_a_bundle_that_does_not_list_what_every_bundle_has_is_refused_whichever_engine_it_claims(
+    bundle: Path, name: str
+) -> None:
+    def change(said: dict[str, Any]) -> None:
+        del said["files"][name]
+        said["engines"] = {"torch": {"tokens_a_second": 1.0}, "torch-int8": {"tokens_a_second": 2.0}}
+
+    redescribe(bundle, change)
+    with pytest.raises(InputError, match=f"does not list {name}"):
+        batag.load(bundle)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.experiments.corner import SMALL, corner_corpus
+from tests.tiny import catalogue
 
 from batag.errors import InputError
 from batag.evaluation.fscore import macro_fbeta
@@ -18,6 +19,8 @@ from batag.experiments.corpus import Corpus
 from batag.experiments.definition import PAPER_SETTINGS
 from batag.experiments.store import Store
 from batag.experiments.work import _finish_one, check_key, finish
+from batag.pages.formats import write_pages
+from batag.pages.page import Page, Tag
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 
@@ -205,3 +208,11 @@ def test_seconds_go_on_after_a_resume(corpus: Corpus, tmp_path: Path) -> None:
     assert [line["seconds"] for line in again["epochs"]] == [10.0, 20.0, 25.0]
     assert again["seconds"] == 25.0
     assert without_times(again) == without_times(found)
+
+
+def test_test_pages_are_read_in_the_language_of_most_of_their_file_as_dev_pages_are(tmp_path: Path) -> None:
+    japanese = [replace(page, language=None) for page in catalogue(12) if page.language == "ja"]
+    short = Page("short", {"title": "羽毛球"}, tags=(Tag("title", 0, 3, japanese[0].tags[0].label, "羽毛球"),))
+    write_pages([*japanese, short], path := tmp_path / "pages.jsonl")
+    found = run_cell(cell(Corpus("ja", path, path, path), "training.epochs=1"), tmp_path / "run")
+    assert found["test"]["end"]["true"] == found["epochs"][-1]["true"]

@@ -222,7 +222,7 @@ def test_pages_without_any_label_or_tag_are_no_data() -> None:
     bare = Page("2", {"title": "not seen by anybody"})
     with pytest.raises(InputError, match=r"pages.jsonl: no labelled page .* docs/labelling.md"):
         choose_scheme("flat", label_words([bare], Segmentation()), where="pages.jsonl")
-    with pytest.raises(InputError, match=r"pages.jsonl: no labelled page .* problems above"):
+    with pytest.raises(InputError, match=r"pages.jsonl: no labelled page .* no page that can be read"):
         choose_scheme("flat", label_words([], Segmentation()), where="pages.jsonl")
     with pytest.raises(InputError, match=r"pages.jsonl: no tag on any page"):
         choose_scheme("flat", label_words([page(title=[("plain", "")])], Segmentation()), where="pages.jsonl")

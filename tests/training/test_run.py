@@ -676,3 +676,13 @@ def test_a_run_that_began_before_keys_were_there_goes_on_without_what_they_mean(
     kept = [line for line in path.read_text("utf-8").splitlines() if not line.startswith(later)]
     path.write_text("\n".join(kept), encoding="utf-8")
     assert Run.open(run.folder).recipe == run.recipe
+
+
+def test_a_run_that_began_when_a_setting_had_another_name_goes_on_with_what_it_said(
+    tmp_path: Path, files: dict[str, Any]
+) -> None:
+    run = Run.create(tmp_path / "run", read_recipe(None, settings=["sources.terms=0.5"]), DataFiles(**files))
+    path = run.folder / "recipe.toml"
+    kept, _, rest = path.read_text("utf-8").partition("[sources]")
+    path.write_text(kept + rest[rest.index("[training]") :].replace("[training]", "[training]\nweak = 0.5"), encoding="utf-8")
+    assert Run.open(run.folder).recipe == run.recipe

@@ -17,7 +17,7 @@ from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import SOURCES, Page, Tag
 from batag.pages.problems import Problems
 from batag.segmentation.segmentation import Segmentation
-from batag.training.data import Data, DataFiles, read_data
+from batag.training.data import Data, DataFiles, OldPages, read_data
 from batag.training.examples import Example, choose_scheme, label_words, make_examples
 from batag.training.recipe import read_recipe
 
@@ -84,6 +84,14 @@ def test_a_weight_of_0_leaves_tags_and_what_is_around_them_out() -> None:
     assert example.labels == [1, -1, -1]
 
 
+def test_texts_of_tags_that_count_0_stay_stop_words() -> None:
+    page = Page("1", {"title": "acme tape pack of 6"}, language="en", tags=(Tag("title", 0, 4, "brand", "acme"),))
+    pack = Tag("title", 10, 19, "pack", "pack of 6", source="model")
+    both = replace(page, tags=(*page.tags, pack), reviewed=False)
+    assert label_words([both], Segmentation(), weights=WEIGHTS).allowed
+    assert not label_words([both], Segmentation(), weights=WEIGHTS | {"model": 0.0}).allowed
+
+
 def test_a_weight_of_people_other_than_1_counts_too() -> None:
     assert learnt(page(tag("acme", "person")), weights=WEIGHTS | {"person": 0.5})[0].weights == [0.5] * 3
 
@@ -131,6 +139,29 @@ def test_without_a_page_by_people_machines_measure_and_it_is_said(tmp_path: Path
     data = read(tmp_path, machines, dev=both)
     assert data.facts["measured_by"] == "terms, model"
     assert len(data.new_dev.pages) == len(both)
+
+
+def old_dev_by_people(tmp_path: Path, *, dev: Sequence[Page] = ()) -> Data:
+    """New pages by machines beside old dev pages that people have seen."""
+    machines = [by_machine(replace(each, id=f"m{each.id}"), "model") for each in catalogue(8, seed=2)]
+    for name, pages in (("train", machines), ("dev", dev), ("old", catalogue(4))):
+        write_pages(pages, tmp_path / f"{name}.jsonl")
+    old = OldPages(tmp_path / "old.jsonl", {})
+    files = DataFiles((tmp_path / "train.jsonl",), (tmp_path / "dev.jsonl",) if dev else (), old_dev=(old,))
+    return read_data(files, read_recipe(None), problems=Problems())
+
+
+def test_new_dev_pages_by_machines_are_left_out_and_counted_where_people_have_seen_old_ones(tmp_path: Path) -> None:
+    dev = [by_machine(replace(each, id=f"d{each.id}"), "model") for each in catalogue(2, seed=3)]
+    data = old_dev_by_people(tmp_path, dev=dev)
+    assert (data.new_dev.pages, len(data.old_dev.pages)) == ([], 12)
+    assert (data.facts["measured_by"], data.facts["dev"]["not_reviewed"]) == ("person", len(dev))
+
+
+def test_no_page_by_a_machine_is_held_out_where_people_have_seen_old_dev_pages(tmp_path: Path) -> None:
+    data = old_dev_by_people(tmp_path)
+    assert (len(data.train), data.facts["train"]["left_out"], data.new_dev.pages) == (24, 0, [])
+    assert (data.facts["measured_by"], data.facts["dev"]["not_reviewed"]) == ("person", 0)
 
 
 def test_pages_to_measure_by_are_told_as_they_come() -> None:

@@ -4,11 +4,12 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from tests.strategies import by_machine
-from tests.tiny import QUICK, catalogue, make_bundle, tiny_run, typed
+from tests.tiny import QUICK, catalogue, make_bundle, redescribe, tiny_run, typed
 
 import batag
 from batag.bundles.bundle import read_bundle
@@ -348,3 +349,10 @@ def test_fewer_epochs_than_are_done_already_is_one_clear_error(tmp_path: Path, n
     with pytest.raises(UsageError, match="2 epochs are done already"):
         again.prepare(device="cpu")
     assert read_recipe(tmp_path / "run" / "recipe.toml").training.epochs == 2
+
+
+def test_a_start_of_before_brings_what_its_recipe_said_by_another_name(tmp_path: Path) -> None:
+    def change(said: dict[str, Any]) -> None:
+        said["recipe"] = {"training": {"weak": 0.0}}
+
+    assert recipe_of(redescribe(make_bundle(tmp_path / "bundle"), change))["sources"] == {"terms": 0.0}

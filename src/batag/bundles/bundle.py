@@ -146,9 +146,6 @@ def read_bundle(folder: Path | str, *, layers: bool = True) -> Bundle:
     """
     folder = find_bundle(Path(folder))
     description = read_description(folder)
-    for name in _REQUIRED:
-        if name not in description.files:
-            raise InputError(f"does not list {name}", where=str(folder / DESCRIPTION), todo=AGAIN)
     vocabulary = _vocabulary(checked_bytes(folder, description, VOCABULARY), folder / VOCABULARY)
     terms = None
     if DICTIONARY in description.files:
@@ -212,6 +209,9 @@ def read_description(folder: Path) -> Description:
         raise InputError("its overlap is not smaller than its window", where=str(path), todo=AGAIN)
     if tuple(description.labels) != labels:
         raise InputError("its labels are not those of its scheme", where=str(path), todo=AGAIN)
+    for name in _REQUIRED:
+        if name not in description.files:
+            raise InputError(f"does not list {name}", where=str(path), todo=AGAIN)
     return description
 
 

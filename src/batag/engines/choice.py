@@ -92,8 +92,7 @@ def works(folder: Path, name: str) -> bool:
 def _content(folder: Path, name: str) -> str:
     """The hash of what an engine runs."""
     files = read_description(folder).files
-    said = files.get(GRAPHS.get(name, MODEL)) or files[MODEL]
-    return said.sha256
+    return (files.get(GRAPHS.get(name, MODEL)) or files[MODEL]).sha256
 
 
 def _memory() -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from batag.training.data import digest
+from batag.training.setting import OLD_NAMES
 
 NEUTRAL: Mapping[str, str | float] = {
     "pages.segmentation": "auto",
@@ -64,12 +65,10 @@ NEUTRAL: Mapping[str, str | float] = {
 UNREAD = ("training.checkpoint_steps", "training.replay", "dial.")
 """Settings (or tables) that decide no number of a cell."""
 
-OLD_NAMES: Mapping[str, str] = {"training.weak": "sources.terms"}
-"""The name that addresses know a setting by: the one that it is called today. A setting that is renamed comes in here."""
-
 
 def address(recipe: Mapping[str, Any], corpus: Mapping[str, Any]) -> str:
     """The address of a recipe (as a cell's file has it, of any age) on a corpus (`Corpus.facts`)."""
+    # An address knows a setting by its first name.
     old = {today: name for name, today in OLD_NAMES.items()}
     settings = {old.get(key, key): value for key, value in _flat(recipe)}
     named = {

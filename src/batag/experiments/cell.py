@@ -23,8 +23,8 @@ from batag.experiments.address import address
 from batag.experiments.corpus import PARTS, Corpus
 from batag.experiments.sources import commit, sources_digest
 from batag.objectives import build_objective
-from batag.pages.formats import read_pages
 from batag.pages.problems import Problems
+from batag.segmentation.majority import read_with_language
 from batag.training.checkpoint import load_weights_file
 from batag.training.data import RECIPE, DataFiles
 from batag.training.examples import Example, label_words, make_examples
@@ -137,7 +137,7 @@ def _epochs(run: Run) -> list[dict[str, Any]]:
 def _test_examples(run: Run, corpus: Corpus, problems: Problems) -> tuple[dict[str, list[Example]], dict[str, Any]]:
     """The examples of each test page (a long page has several), and what is in them."""
     assert run.data is not None
-    found = label_words(read_pages(corpus.test, **corpus.reading, problems=problems), run.data.segmentation)
+    found = label_words(read_with_language(corpus.test, **corpus.reading, problems=problems), run.data.segmentation)
     if not any(page.words for page in found.pages):
         raise InputError("no labelled page to score", where=str(corpus.test), todo="Name labelled pages with --test")
     chosen = run.recipe.training

@@ -74,16 +74,17 @@ def in_words(sources: Mapping[str, Mapping[str, float]]) -> str:
 class Measuring:
     """Of pages as they come, those to measure by: what people have seen or, if there is none at all, what machines labelled.
 
-    `by` says whose labels these are when all have come; how many others there were is counted.
+    With `only_people` machines never measure. `by` says whose labels these are when all have come; how many others there were
+    is counted.
     """
 
-    def __init__(self, pages: Iterable[Page]) -> None:
-        self._pages = pages
+    def __init__(self, pages: Iterable[Page], *, only_people: bool = False) -> None:
+        self._pages, self._only_people = pages, only_people
         self.not_labelled = self.not_reviewed = 0
         self.by = PERSON
 
     def __iter__(self) -> Iterator[Page]:
-        by_people, waiting = False, list[Page]()
+        by_people, waiting = self._only_people, list[Page]()
         for page in self._pages:
             if page.reviewed:
                 by_people = True

@@ -21,7 +21,7 @@ from batag.labels.provenance import Measuring, as_learnt
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import parse_rules
 from batag.pages.duplicates import twins_of
-from batag.pages.page import PERSON, Page
+from batag.pages.page import Page
 from batag.pages.problems import Problems
 from batag.pages.splitting import assign_splits
 from batag.segmentation.dictionary import Dictionary
@@ -194,6 +194,8 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     weights = recipe.sources.model_dump()
     new = _Counted(as_learnt(page, weights) for page in watch(files.pages("train", problems)))
     replay = (as_learnt(page, weights) for page in files.old_pages("replay", problems))
+    # Where people have seen old dev pages, machines measure no new ones.
+    of_people = [page for page in files.old_pages("old_dev", problems) if page.reviewed] if recipe.training.replay else []
     if files.dev:
         old = _Counted(_drawn(replay, new, recipe))
         train, left_out = label_words(chain(new, old), segmentation, weights=weights), 0
@@ -201,10 +203,9 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     else:
         labelled = list(new)
         old = _Counted(_drawn(replay, new, recipe))
-        train, pages, left_out = _held_out(labelled, list(old), segmentation, weights=weights)
-    of_people = [page for page in files.old_pages("old_dev", problems) if page.reviewed] if recipe.training.replay else []
-    measuring = Measuring(pages)
-    own = _Counted(measuring if not of_people else (page for page in measuring if page.reviewed), keep=True)
+        train, pages, left_out = _held_out(labelled, list(old), segmentation, weights=weights, only_people=bool(of_people))
+    measuring = Measuring(pages, only_people=bool(of_people))
+    own = _Counted(measuring, keep=True)
     old_dev = _Counted(_drawn(of_people, own, recipe, fewest=_FEWEST_OLD_DEV), keep=True)
     found = {"train": train, "dev": label_words(own, segmentation), "old_dev": label_words(old_dev, segmentation)}
     known = start.scheme.classes if start is not None else ()
@@ -224,7 +225,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     unknown = sorted({*found["dev"].class_tokens, *found["old_dev"].class_tokens} - {"none", *scheme.classes})
     facts["dev"] |= {"unknown_classes": unknown, "replayed": old_dev.labelled, "not_reviewed": measuring.not_reviewed}
     facts["dev"]["not_labelled"] = measuring.not_labelled
-    facts["measured_by"] = PERSON if of_people else measuring.by
+    facts["measured_by"] = measuring.by
     for name, counts in facts["train"]["sources"].items():
         counts["weight"] = weights[name]
     facts["train"] |= {"replayed": old.labelled, "left_out": left_out}
@@ -261,12 +262,17 @@ def _drawn(old: Iterable[Page], new: _Counted, recipe: Recipe, *, fewest: int = 
 
 
 def _held_out(
-    new: Sequence[Page], old: Sequence[Page], segmentation: Segmentation, *, weights: Mapping[str, float]
+    new: Sequence[Page],
+    old: Sequence[Page],
+    segmentation: Segmentation,
+    *,
+    weights: Mapping[str, float],
+    only_people: bool,
 ) -> tuple[LabelledWords, list[Page], int]:
     """Train, dev, and how many pages are in neither: dev is a tenth of the new pages that people have seen (of all, if there is
-    none); others and old pages that are twins of one of them are left out."""
+    none, unless `only_people` measure); others and old pages that are twins of one of them are left out."""
     labelled = [page for page in new if page.labelled]
-    measuring = {id(page) for page in Measuring(labelled)}
+    measuring = {id(page) for page in Measuring(labelled, only_people=only_people)}
     splits = iter(assign_splits((page for page in labelled if id(page) in measuring), shares=(0.9, 0.1, 0), seed=0).splits)
     parts = [next(splits) if id(page) in measuring else "other" for page in labelled] + ["other"] * len(old)
     pages = [*labelled, *old]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from batag.encoders.sequence import page_words, windows
@@ -95,17 +95,18 @@ def label_words(
         language, by_file = settled_language(page)
         of_fields = []
         counted = _weights(page, fields, weights)
+        counting = page if weights is None else replace(page, tags=tuple(tag for tag in page.tags if weights[tag.source]))
         for number, (each, start) in enumerate(zip(fields, starts, strict=True)):
             spans, misaligned = align(page, each)
-            found.allowed.update(tagged_stop_words(page, each, spans, rules[language]))
+            taught = [span for span in spans if counted is None or counted[number][span[0]]]
+            found.allowed.update(tagged_stop_words(counting, each, taught, rules[language]))
             of_fields.append((start, len(each.tokens), spans))
             found.misaligned += len(misaligned)
             found.lost += sum(item.lost for item in misaligned)
             tagged = Counter[str]()
-            for first, last, name in spans:
-                if counted is None or counted[number][first]:
-                    tagged[name] += last + 1 - first
-                    found.class_tags[name] += 1
+            for first, last, name in taught:
+                tagged[name] += last + 1 - first
+                found.class_tags[name] += 1
             found.class_tokens += tagged
             tokens = len(each.tokens) if counted is None else sum(map(bool, counted[number]))
             found.class_tokens[NONE] += tokens - tagged.total()

@@ -23,7 +23,7 @@ from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
 from batag.segmentation import SEGMENTATIONS
 from batag.training.schedule import VERSIONS
-from batag.training.setting import parse_setting
+from batag.training.setting import parse_setting, renamed
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -174,7 +174,7 @@ class Recipe(_Table):
         """The default recipe with changes on top, each a (part of a) recipe."""
         values: dict[str, Any] = tomllib.loads(default_text())
         for change in changes:
-            _merge(values, change, path=(), where=where)
+            _merge(values, renamed(change), path=(), where=where)
         try:
             recipe = cls.model_validate(values)
         except ValidationError as error:

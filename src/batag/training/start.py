@@ -16,6 +16,7 @@ from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.errors import UsageError
 from batag.pages.cleaning import DEFAULT_RULES, parse_rules
 from batag.training.recipe import Recipe, default_text
+from batag.training.setting import renamed
 
 _SPELLING = ("kind", "shortest", "longest", "buckets", "shapes", "parts")
 _WORDS, _FROZEN, _CHAIN, _READER = "input.words.weight", "input.frozen.", "chain.", "neighbours."
@@ -35,7 +36,7 @@ def recipe_of(start: Path) -> dict[str, Any]:
     default = tomllib.loads(default_text())
     recipe = {
         table: {key: value for key, value in values.items() if key in default[table]}
-        for table, values in said.recipe.items()
+        for table, values in renamed(said.recipe).items()
         if table in default and isinstance(values, Mapping)
     }
     rules = said.segmentation.rules or [f"-{rule}" for rule in DEFAULT_RULES]
