@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.experiments.corner import SMALL, corner_corpus
 from tests.processes import PATIENCE, alive, started, wait_until
 
@@ -62,6 +63,7 @@ def numbers(out: Path) -> dict[str, Any]:
     return dict(facts)
 
 
+@pytest.mark.long
 def test_a_killed_table_resumes_and_says_what_one_go_says(tmp_path: Path) -> None:
     corpus = corner_corpus(tmp_path / "corpus")
     subprocess.run(command(corpus, tmp_path / "whole"), check=True, capture_output=True)

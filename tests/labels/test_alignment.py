@@ -154,7 +154,8 @@ def test_tags_fall_on_the_same_tokens_whether_characters_are_entities_or_not(
     pairs = list(zip(borders[::2], borders[1::2], strict=False))
     page, field = made(plain, *((start, end, "x") for start, end in pairs), language="en")
     coded, its_field = made("".join(pieces), *((starts[start], starts[end], "x") for start, end in pairs), language="en")
-    if its_field.words == field.words:
+    # Of two marks that become one ('' is ') nobody can tell which of them a tag holds.
+    if its_field.words == field.words and len(field.cleaned.text) == len(plain):
         assert align(coded, its_field)[0] == align(page, field)[0]
 
 
