@@ -57,7 +57,7 @@ def test_a_killed_worker_is_replaced_and_the_manifest_makes_the_job_go_on(tmp_pa
     assert f"{len(pages) * 20:,} pages tagged" in said
     assert contents(out) == contents(whole)
     for name in ("part-000002", "part-000005"):
-        (out / "_batag" / f"{name}.json").unlink()
+        (out / f"{name}.parquet").unlink()
     again = subprocess.run(told, env=ENVIRONMENT, check=True, capture_output=True, text=True)
     assert f"{len(pages) * 20 - 20:,} of them before" in again.stderr
     assert contents(out) == contents(whole)
