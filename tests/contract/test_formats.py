@@ -128,6 +128,15 @@ def test_a_source_that_nobody_knows_is_listed_and_counts_as_a_model(tmp_path: Pa
     assert problems.counts == {"unknown-source": 1}
 
 
+@pytest.mark.parametrize("word", ["x", "是", "2026-11-17", ["true"]])
+def test_a_word_for_reviewed_that_nobody_knows_is_listed_and_kept(tmp_path: Path, word: Any) -> None:
+    page, problems = said(tmp_path, reviewed=word)
+    assert sources(page) == (["person", "model"], False)
+    assert problems.counts == {"unknown-reviewed": 1}
+    assert page.extra == {"reviewed": word}
+    assert not said(tmp_path, reviewed=word, tags=None)[1].counts
+
+
 @pytest.mark.parametrize("yes", [True, "true", "TRUE", 1, "yes"])
 def test_tags_on_a_page_that_a_person_has_seen_are_the_persons(tmp_path: Path, yes: Any) -> None:
     assert sources(said(tmp_path, reviewed=yes)[0]) == (["person", "person"], True)

@@ -71,5 +71,6 @@ def unescaped(record: Mapping[str, Any]) -> dict[str, Any]:
     plain = {
         key: value[1:] if key in columns and isinstance(value, str) and value.startswith("'") else value
         for key, value in record.items()
+        if key != KEY
     }
-    return plain | {KEY: Layout(layout.columns).record()}
+    return plain | ({KEY: Layout(layout.columns).record()} if layout.columns else {})

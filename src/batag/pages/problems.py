@@ -35,6 +35,10 @@ KINDS = {
     "duplicate-id": (NOTED, "the id stood on an earlier page; both pages are kept"),
     "ids-not-remembered": (NOTED, "too many ids to find all duplicates"),
     "unknown-language": (NOTED, "a language that is not ours; it is detected from the text"),
+    "unknown-reviewed": (
+        NOTED,
+        "`reviewed` is neither true nor false; the tags tell whether a person has seen the page",
+    ),
     "unknown-source": (NOTED, "a tag says that somebody set it who is not one of ours; it counts as a model's"),
     "untold-language": (NOTED, "a short text that may be in several languages; it is read in that of most pages of its file"),
     "bad-encoding": (REPAIRED, "bytes that are not in the file's encoding became U+FFFD"),

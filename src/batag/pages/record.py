@@ -82,6 +82,9 @@ class RecordReader:
         reviewed = None if tags is None else yes_or_no(said)
         if reviewed is None and said is not None and said != "":
             extra["reviewed"] = said
+            if tags is not None:
+                reason = f"reviewed says {str(said)[:40]!r}, which is neither true nor false"
+                self.problems.add("unknown-reviewed", where, reason, page=page_id)
         if language is None and record.get("language"):
             extra["language"] = record["language"]
         shop = record.get("shop")
