@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.strategies import by_machine
 from tests.tiny import catalogue, make_bundle, tiny_run, typed
 
 from batag.pages.formats import write_pages
@@ -51,6 +52,14 @@ def test_machines_get_json_and_dev_pages_choose_the_dial(pages: Path, tmp_path: 
     assert said["trained_on"]["pages"] + said["trained_on"]["held_out"] == 45
     assert 0 <= said["metrics"]["teacher"]["same"] <= 1
     assert set(said["metrics"]["dev"]["points"]) == {"most probable", "clean", "balanced", "rich"}
+
+
+def test_dev_pages_that_no_person_has_seen_are_named_loudly_also_beside_json(pages: Path, tmp_path: Path) -> None:
+    write_pages(map(by_machine, catalogue(4, split="dev")), tmp_path / "dev.jsonl")
+    call = ("distil", tiny_run(), pages, "-o", tmp_path / "swift", "--dev", tmp_path / "dev.jsonl", "--json", *SETTINGS)
+    done = typed(*call)
+    assert json.loads(done.stdout)["metrics"]["dev"]["measured_by"] == "terms"
+    assert "NO PERSON HAS SEEN ANY OF THESE PAGES" in " ".join(done.stderr.split())
 
 
 def test_what_is_wrong_is_one_line_and_leaves_nothing_behind(pages: Path, tmp_path: Path) -> None:

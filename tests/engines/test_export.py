@@ -16,6 +16,7 @@ import numpy as np
 import onnx
 import pytest
 from safetensors.numpy import load_file, save
+from tests.strategies import by_machine
 from tests.tiny import catalogue, describe, exchange, make_bundle, redescribe, tiny_exported, tiny_run, typed
 
 import batag
@@ -28,6 +29,7 @@ from batag.engines.int8_bat import _FEW_TOKENS
 from batag.engines.pair import Pair
 from batag.engines.torch_engine import TorchEngine
 from batag.errors import InputError, UsageError
+from batag.pages.formats import write_pages
 from batag.training.examples import Example, label_words, make_examples
 
 WORDS = [["running", "shoes"], ["new", "acme", "跑鞋", "ガーゼ", "x"], ["a"] * 40, ["one"]]
@@ -313,3 +315,12 @@ def test_an_exported_bundle_keeps_what_is_known_of_its_words() -> None:
     assert before.known is None
     for one, other in zip(*(TorchEngine(each).probabilities(words) for each in (bundle, before)), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_an_export_that_is_compared_on_pages_that_no_person_has_seen_says_so_loudly(tmp_path: Path) -> None:
+    write_pages(map(by_machine, catalogue(4)), tmp_path / "tagged.jsonl")
+    bundle = shutil.copytree(tiny_run() / "bundle", tmp_path / "bundle")
+    for pages, by in ((["--pages", tmp_path / "tagged.jsonl"], "terms"), ([], "person")):
+        done = typed("export", bundle, "--engine", "torch", "--int8", "--force", "--json", *pages)
+        assert json.loads(done.stdout)["measured_by"] == by
+        assert ("NO PERSON HAS SEEN ANY OF THESE PAGES" in " ".join(done.stderr.split())) == (by != "person")

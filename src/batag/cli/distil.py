@@ -63,13 +63,14 @@ def distil(
     for _ in progress(_steps(run), doing="teaching", total=run.epochs * run.steps_an_epoch, unit="steps", every=10):
         pass
     scores = run.ship(out)
+    if "dev" in scores:
+        for line in unseen(scores["dev"]["measured_by"]):
+            console(error=True).print(line, style="bold red", markup=False)
     if as_json:
         print_json({"bundle": str(out), "teacher": str(teacher.folder), "trained_on": run.facts, "metrics": scores})
         return
     to = console()
     if "dev" in scores:
-        for line in unseen(scores["dev"]["measured_by"]):
-            console(error=True).print(line, style="bold red", markup=False)
         to.print("scores on dev, balanced tags:", markup=False)
         show_scores(scores["dev"], to)
         show_points(scores["dev"]["points"], to)

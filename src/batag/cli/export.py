@@ -10,8 +10,11 @@ import typer
 from batag.cli import options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from batag.bundles.bundle import Bundle
     from batag.engines.export import Exported
+    from batag.pages.page import Page
     from batag.training.examples import Example
 
 
@@ -33,13 +36,18 @@ def export(
     as_json: options.Json = False,
 ) -> None:
     """Add an engine to a bundle after comparing it with float32 torch: probabilities, labels, macro F1 and F2, rate."""
+    from itertools import chain
+
     import torch
 
     from batag.bundles.bundle import read_bundle
+    from batag.cli.cautions import unseen
     from batag.cli.terminal import collected_problems, console, print_json
     from batag.engines.export import check_export
     from batag.engines.export import export as make
+    from batag.labels.provenance import Measuring
     from batag.pages.targets import check_targets
+    from batag.segmentation.majority import read_with_language
     from batag.settings import settings
 
     check_targets([problems], [*(pages or []), bundle])
@@ -48,9 +56,14 @@ def export(
     check_export(read, kind=engine, int8=int8)
     said_of_input = options.of_input(format, columns, language, encoding)
     with collected_problems(strict=strict, path=problems) as found:
-        examples = _examples(read, pages or [], problems=found, **said_of_input)
+        files = (read_with_language(path, **said_of_input, problems=found) for path in pages or [])
+        given = Measuring(chain.from_iterable(files))
+        examples = _examples(read, given if pages else None)
+    for line in unseen(given.by):
+        console(error=True).print(line, style="bold red", markup=False)
     made = make(read, kind=engine, int8=int8, examples=examples, force=force)
     facts = {"engine": made.name, "tokens_a_second": made.tokens_a_second, "refused": made.refused or None}
+    facts["measured_by"] = given.by
     if as_json:
         print_json(facts | made.parity.facts())
     else:
@@ -60,20 +73,18 @@ def export(
         raise typer.Exit(1)
 
 
-def _examples(bundle: Bundle, files: list[Path], **reading: object) -> list[Example]:
+def _examples(bundle: Bundle, given: Iterable[Page] | None) -> list[Example]:
+    """The pages that were given, or those of the sample."""
     from itertools import chain
 
-    from batag.labels.provenance import Measuring
     from batag.pages.sample import LANGUAGES, sample_pages
-    from batag.segmentation.majority import read_with_language
     from batag.training.examples import label_words, make_examples
 
-    given = Measuring(chain.from_iterable(read_with_language(path, **reading) for path in files))
     sample = chain.from_iterable(sample_pages(each, pages=40, split="dev") for each in LANGUAGES)
-    found = label_words(given if files else sample, bundle.segmentation)
+    found = label_words(sample if given is None else given, bundle.segmentation)
     said = bundle.description
     examples = make_examples(found, bundle.scheme, window=said.window, overlap=said.overlap)
-    if not files and not set(found.class_tags) & set(bundle.scheme.classes):
+    if given is None and not set(found.class_tags) & set(bundle.scheme.classes):
         for each in examples:  # the sample's labels mean nothing to this bundle
             each.labels = [-1] * len(each.labels)
     return examples
