@@ -11,6 +11,7 @@ import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -368,7 +369,9 @@ def labelled(number: int) -> Page:
     return Page("a", {"title": title}, tags=tags, language="en")
 
 
-@pytest.mark.parametrize("work", ["align", "bring tokens", "mark", "label-studio", "conll", "doccano", "csv", "parquet"])
+@pytest.mark.parametrize(
+    "work", ["align", "bring tokens", "mark", "mark again", "label-studio", "conll", "doccano", "csv", "parquet"]
+)
 def test_tags_cost_steps_in_proportion_to_the_page(tmp_path: Path, steps: Steps, work: str) -> None:
     segmentation = Segmentation()
 
@@ -379,9 +382,10 @@ def test_tags_cost_steps_in_proportion_to_the_page(tmp_path: Path, steps: Steps,
             return lambda: align(page, field)
         if work == "bring tokens":
             return lambda: bring_tokens(page, segmentation)
-        if work == "mark":
-            bare = Page("a", page.fields, language="en")
-            return lambda: list(Marking(Terms({"x": ["ab", "商品"]}))([bare]))
+        if work in ("mark", "mark again"):
+            before = tuple(replace(tag, source="model") for tag in page.tags) if work == "mark again" else ()
+            unseen = Page("a", page.fields, language="en", tags=before)
+            return lambda: list(Marking(Terms({"x": ["ab", "商品"]}))([unseen]))
         ready = bring_tokens(page, segmentation)
         return lambda: write_pages([ready], tmp_path / "a.out", format=work)
 

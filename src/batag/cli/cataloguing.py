@@ -22,7 +22,7 @@ from batag.catalogue.place import is_remote, local
 from batag.catalogue.tagged import Options, PartFacts
 from batag.catalogue.totals import Totals
 from batag.cli.inputs import names_a_file
-from batag.cli.terminal import console, escaped_cells, one_line, print_json, show_problems
+from batag.cli.terminal import console, counted, escaped_cells, one_line, print_json, show_problems
 from batag.engines.choice import choose_engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
@@ -188,10 +188,10 @@ def summary(totals: Totals, out: str) -> str:
     again = f", {100 * totals.seen_before / totals.pages:.1f} % seen before" if totals.seen_before else ""
     errors = f", {totals.errors:,} with an error" if totals.errors else ""
     untold = totals.problems["untold-language"]
-    repaired = f", {odd:,} small problems in the input" if (odd := totals.problems.total() - untold) else ""
+    repaired = f", {counted(odd, 'small problem')} in the input" if (odd := totals.problems.total() - untold) else ""
     repaired += f", {untold:,} read in the language of most of their file" if untold else ""
     cells = f"; {escaped_cells(totals.escaped)}" if totals.escaped else ""
-    return f"{totals.pages:,} pages tagged in {out}{before} ({rate}{again}{errors}{repaired}): {classes}{cells}"
+    return f"{counted(totals.pages, 'page')} tagged in {out}{before} ({rate}{again}{errors}{repaired}): {classes}{cells}"
 
 
 @contextmanager

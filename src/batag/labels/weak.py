@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -105,7 +106,7 @@ class Marking:
                 matches = list(self.terms.spans(tokenized, language=language))
                 self.found.update(term for _, term in matches)
                 tags += cut_tags(page, tokenized, [span for span, _ in matches], source=TERMS)
-            tags = [tag for tag in tags if not any(_meet(tag, other) for other in before)]
+            tags = list(_beside(tags, before))
             self.tags.update(tag.label for tag in tags)
             self.without += not (tags or before)
             both = sorted((*before, *tags), key=lambda tag: (list(page.fields).index(tag.field), tag.start))
@@ -152,5 +153,15 @@ def _whole(field: TokenizedField, origins: Sequence[Offsets], first: int, last: 
     return not any(shared) and not any(parted(text[origins[n][1] : origins[n + 1][0]]) for n in range(first, last))
 
 
-def _meet(one: Tag, other: Tag) -> bool:
-    return one.field == other.field and one.start < other.end and other.start < one.end
+def _beside(tags: Iterable[Tag], others: Iterable[Tag]) -> Iterator[Tag]:
+    """The tags that overlap none of the others."""
+    places: dict[str, tuple[list[int], list[int]]] = {}
+    for other in sorted(others, key=lambda each: each.start):
+        starts, ends = places.setdefault(other.field, ([], []))
+        starts.append(other.start)
+        ends.append(max(other.end, ends[-1] if ends else 0))
+    for tag in tags:
+        starts, ends = places.get(tag.field, ([], []))
+        before = bisect_left(starts, tag.end)
+        if not before or ends[before - 1] <= tag.start:
+            yield tag
