@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
+
+import pytest
 
 from batag.catalogue.part import Part
 from batag.catalogue.tagged import PartFacts
-from batag.catalogue.workers import Work, Workers
+from batag.catalogue.workers import Work, Workers, _run
 
 
 @dataclass(frozen=True)
@@ -48,3 +53,44 @@ def test_pages_of_a_worker_that_died_are_not_counted_twice(tmp_path: Path) -> No
     assert (tmp_path / "died").exists()
     assert -4 in told
     assert sum(told) == 30
+
+
+@dataclass(frozen=True)
+class Speaks:
+    """Work that tells of pages before and after whoever listens is gone."""
+
+    said: Path
+    gone: Path
+    manifest = SimpleNamespace(place=SimpleNamespace(name="out"))
+
+    def load(self) -> Callable[[Part, Callable[[int], None]], PartFacts]:
+        def work(part: Part, progress: Callable[[int], None]) -> PartFacts:
+            progress(4)
+            self.said.touch()
+            while not self.gone.exists():
+                time.sleep(0.01)
+            progress(4)
+            raise AssertionError("somebody listened")
+
+        return work
+
+
+def test_a_worker_whose_job_was_killed_ends_without_a_word(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    said, gone = tmp_path / "said", tmp_path / "gone"
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_run, args=(theirs, Speaks(said, gone), os.getpid()), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        ours.send(Part(number=0, kind="lines", source="in.jsonl", stem="in", first=1, rows=10))
+        while not said.exists() and process.is_alive():
+            time.sleep(0.01)
+        ours.close()
+        gone.touch()
+        process.join(120)
+        assert process.exitcode == 0
+    finally:
+        process.kill()
+        process.join()
+    assert capfd.readouterr().err == ""

@@ -155,6 +155,7 @@ def _run(connection: Connection, work: Work, parent: int) -> None:
         if os.getppid() != parent:
             return
     part: Part | None = None
+    answer: BatagError
     try:
         tag = work.load()
         while True:
@@ -163,11 +164,13 @@ def _run(connection: Connection, work: Work, parent: int) -> None:
     except (EOFError, MemoryError):
         return
     except BatagError as error:
-        connection.send(error)
+        answer = error
     except OSError as error:
-        connection.send(disk_error(error, work.manifest.place.name))
+        answer = disk_error(error, work.manifest.place.name)
     except Exception as error:
-        connection.send(part_error(error, part))
+        answer = part_error(error, part)
+    with suppress(OSError):  # if it was the connection that broke, nobody is there to be told
+        connection.send(answer)
 
 
 def part_error(error: Exception, part: Part | None) -> InputError:
