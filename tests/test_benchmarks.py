@@ -17,7 +17,7 @@ CALLS: dict[str, tuple[tuple[str, ...], str]] = {
     "reading": ((), "--out"),
     "segmentation": ((), "--out"),
     "speed": (("bundle", "swift", "train"), "--out"),
-    "steps": (("data", "taobao-zh", "today"), "--runs"),
+    "steps": (("data", "taobao-words", "today"), "--runs"),
 }
 
 
