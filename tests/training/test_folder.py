@@ -12,7 +12,7 @@ import pytest
 from tests.crash.nursery import TINY, differing, finished, new_run, outcome, resumed, small_files
 
 import batag
-from batag.errors import InputError, UsageError
+from batag.errors import BatagError, InputError
 from batag.pages.formats import read_pages
 from batag.pages.page import Page
 
@@ -135,9 +135,9 @@ def test_what_is_neither_pages_nor_files_is_one_clear_error(tmp_path: Path, file
         "one page": page,
         "nothing": [],
     }[what]
-    with pytest.raises(UsageError, match="pages") as caught:
+    with pytest.raises(BatagError, match="pages") as caught:
         batag.train(given, out=tmp_path / "run", device="cpu")
-    with pytest.raises(UsageError, match="dev pages"):
+    with pytest.raises(BatagError, match="dev pages"):
         batag.train(files["train"][0], dev=given, out=tmp_path / "run", device="cpu")
     assert not (tmp_path / "run").exists()
     if what not in ("nothing", "one page"):

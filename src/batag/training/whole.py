@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 
-from batag.errors import UsageError
+from batag.errors import InputError, UsageError
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.training.data import DataFiles
@@ -50,7 +50,7 @@ def _files_of(given: Pages, out: Path, part: str) -> tuple[Path, ...]:
     if isinstance(first, (str, Path)):
         return tuple(_path(each, part) for each in (first, *rest))
     if first is None:
-        raise UsageError(f"no {part} pages", todo="Name a file of labelled pages, or give pages")
+        raise InputError(f"no {part} pages", todo="Name a file of labelled pages, or give pages")
     path = out.with_name(f"{out.name}.pages") / f"{part}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_pages((_page(each, part) for each in chain([first], rest)), path)
