@@ -5,8 +5,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -49,6 +50,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
     items.sort(key=lambda item: not any(name in item.path.as_posix() for name in LONGEST))
+
+
+def mostly_long(values: Iterable[Any], *short: Any) -> list[Any]:
+    """Cases of a test of which only the `short` ones run without --all."""
+    return [value if value in short else pytest.param(value, marks=pytest.mark.long) for value in values]
 
 
 @pytest.fixture(scope="session")

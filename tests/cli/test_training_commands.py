@@ -528,6 +528,7 @@ def test_a_second_training_into_a_run_leaves_the_pages_of_the_first_alone(tmp_pa
     assert (tmp_path / "run.pages" / "train.jsonl").read_bytes() == before
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")
 @pytest.mark.parametrize("label", ["a" * 300, "[/red]", "型號 (規格)"], ids=["long", "markup", "spaces"])
 def test_what_may_be_trained_may_be_loaded_whatever_a_class_is_called(tmp_path: Path, label: str) -> None:
@@ -545,6 +546,7 @@ def test_what_may_be_trained_may_be_loaded_whatever_a_class_is_called(tmp_path: 
     assert label[:10] in typed("show", tmp_path / "run").stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [b"run\xff", "跑 鞋[/red]".encode()], ids=["not UTF-8", "markup"])
 def test_a_run_may_have_any_name(files: Path, tmp_path: Path, name: bytes) -> None:
     out = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name))

@@ -34,7 +34,7 @@ SEGMENTATION = Segmentation()
 PACKED = [(name, pack) for name in STREAM_FORMATS for pack in (".gz", ".zst")]
 
 property_settings = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 KEEP_SOURCES = ["jsonl", "csv", "tsv", "parquet", "label-studio", "doccano"]

@@ -22,6 +22,7 @@ import pytest
 import torch
 import typer
 from tests.conftest import Run as Batag
+from tests.conftest import mostly_long
 from tests.crash.nursery import (
     TINY,
     Moment,
@@ -249,7 +250,7 @@ def check_message(error: InputError, folder: Path, *, fault: str, name: str = ""
 
 
 @pytest.mark.usefixtures("_no_picture")
-@pytest.mark.parametrize("fault", list(WORDS))
+@pytest.mark.parametrize("fault", mostly_long(WORDS, "fsync"))
 @pytest.mark.parametrize("name", ["last.safetensors", "best.safetensors"])
 def test_a_disk_that_fails_at_a_checkpoint_leaves_the_last_good_one(
     tmp_path: Path,
@@ -283,7 +284,7 @@ def test_a_disk_that_fails_at_a_checkpoint_leaves_the_last_good_one(
     assert differing(outcome(folder), undisturbed) == []
 
 
-@pytest.mark.parametrize("fault", ["full", "read-only"])
+@pytest.mark.parametrize("fault", mostly_long(["full", "read-only"], "full"))
 @pytest.mark.parametrize("name", [".metrics.*", "metrics.jsonl", ".model.*", ".bundle.json.*", ".curves.*"])
 def test_a_disk_that_fails_at_any_other_file_is_as_clear_and_does_as_little_harm(
     tmp_path: Path,
@@ -571,6 +572,7 @@ def test_a_training_that_fails_gives_the_interrupt_back(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.long
 def test_a_real_interrupt_saves_says_how_to_go_on_and_is_resumed(tmp_path: Path, batag: Batag, files: dict[str, Any]) -> None:
     settings = [*TINY, "training.checkpoint_steps=100000"]
     folder = tmp_path / "run"

@@ -16,6 +16,7 @@ import numpy as np
 import onnx
 import pytest
 from safetensors.numpy import load_file, save
+from tests.conftest import mostly_long
 from tests.strategies import by_machine
 from tests.tiny import catalogue, describe, exchange, make_bundle, redescribe, tiny_exported, tiny_run, typed
 
@@ -41,7 +42,7 @@ def examples_of(bundle: Bundle) -> list[Example]:
     return make_examples(words, bundle.scheme, window=bundle.description.window, overlap=bundle.description.overlap)
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("name", mostly_long(ENCODERS, "bat", "informer"))
 def test_every_encoder_is_written_as_a_graph_or_says_that_it_cannot(tmp_path: Path, name: str) -> None:
     encoder = {"name": name, "width": 8, "depth": 1, "heads": 2, "inner": 16}
     options = {"options": {"experts": 3}} if name == "switch" else {}

@@ -128,6 +128,7 @@ def test_finished_cells_are_kept_and_never_trained_again(corpus: Corpus, tmp_pat
     assert {path: path.stat().st_mtime_ns for path in store.cells.iterdir()} == times
 
 
+@pytest.mark.long
 def test_one_cell_that_cannot_be_trained_does_not_stop_the_others(corpus: Corpus, tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.write_text('{"id": "1", "title": "no tags"}\n', encoding="utf-8")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.conftest import mostly_long
 from tests.crash.nursery import TINY, differing, finished, new_run, outcome, resumed, small_files
 from tests.strategies import read_all, written
 from torch import Tensor, nn
@@ -492,7 +493,7 @@ def test_the_best_epoch_has_the_highest_score_and_is_the_earliest_of_equals() ->
     ("metric", "best"),
     [("macro_f2", 2), ("macro_f1", 4), ("macro_f1_without_none", 3), ("macro_f2_without_none", 1)],
 )
-@pytest.mark.parametrize("left", [None, 2])
+@pytest.mark.parametrize("left", mostly_long([None, 2], 2))
 def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
     tmp_path: Path, files: dict[str, Any], monkeypatch: pytest.MonkeyPatch, metric: str, best: int, left: int | None
 ) -> None:
