@@ -103,7 +103,7 @@ def test_marginals_are_those_of_the_chain(lengths: list[int], labels: int, seed:
     expected = chain(torch.from_numpy(logits).double(), torch.from_numpy(mask)).exp().detach().numpy()
     answer = Answer.__new__(Answer)
     arrays = {f"chain.{name}": value.detach().numpy() for name, value in chain.named_parameters()}
-    answer.chain, answer.second, answer.share = _Links(arrays, "chain."), None, 0.0
+    answer.chain, answer.second, answer.share = _Links(arrays, "chain.", labels), None, 0.0
     np.testing.assert_allclose(answer(logits, logits, mask)[mask], expected[mask], atol=1e-5)
 
 

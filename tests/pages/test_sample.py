@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -30,9 +30,9 @@ from batag.segmentation.segmentation import Segmentation
 MEASURES = {"zh-Hant": (47, 2, 21, 1.9), "ja": (30, 1.5, 9.6, 1.0), "en": (38, 2, 14, 1.4)}
 # Of sixty pages; a change here changes every pinned result that stands on the sample, so it must be meant.
 HASHES = {
-    "zh-Hant": "e8de58f1ac05c069f02053f523fa1b8bd95d09b62cc14b13ada21df34c0f8253",
-    "ja": "b08cf6dee31cd7695e2478ea740f9f4b2f15d7e3eb01736fa74727f14aca1873",
-    "en": "6bf93c79529b02b7c228e5bd430296e1723be44cc7deaad4b1d6b5991905206f",
+    "zh-Hant": "08f91442846cbe506ed0cf4c4266ce33315c508831ad7182b73755edcb1200a7",
+    "ja": "13a4ebecf738301d11312caf652059cfa850a4ec5aa07023bf25321f0ec41f0e",
+    "en": "0ba287e67f105d4c2d30889202a7f248f9d3156a8590f39fb9564c00dd8e4978",
 }
 
 every_language = pytest.mark.parametrize("language", LANGUAGES)
@@ -44,7 +44,17 @@ def pages_of(language: str, split: str) -> tuple[Page, ...]:
 
 
 def as_bytes(pages: list[Page]) -> bytes:
-    rows = (asdict(page) | {"fields": dict(page.fields)} for page in pages)
+    """What was made up, however a page holds it."""
+    rows = (
+        [
+            page.id,
+            page.language,
+            page.shop,
+            dict(page.fields),
+            [[tag.field, tag.start, tag.end, tag.label] for tag in page.tags],
+        ]
+        for page in pages
+    )
     return "\n".join(json.dumps(row, ensure_ascii=False, sort_keys=True) for row in rows).encode()
 
 
