@@ -486,7 +486,7 @@ def test_inputs_with_other_columns_do_not_become_one_table(tmp_path: Path, name:
     (tmp_path / "a.csv").write_text("id,title,price\n1,shoes,5\n", encoding="utf-8")
     (tmp_path / "b.csv").write_text("title,colour,id\nbag,red,2\n", encoding="utf-8")
     format = name.split(".")[1]
-    with pytest.raises(InputError, match="other columns than"):
+    with pytest.raises(InputError, match=r"other columns than .*\(only .*a\.csv has price; only .*b\.csv has colour\)"):
         run(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path / name, one_file=True, format=format)
     totals = run(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path / "one.jsonl", one_file=True, format="jsonl")
     assert totals.pages == 2
@@ -496,7 +496,9 @@ def test_inputs_with_other_columns_do_not_become_one_table(tmp_path: Path, name:
 def test_what_comes_through_pipes_with_other_columns_does_not_become_one_table(tmp_path: Path, format: str) -> None:
     contents = ["title,price\nshoes,5\n", "price,title\n5,bag\n"]
     pipes = [through_a_pipe(tmp_path / f"pipe-{number}", text) for number, text in enumerate(contents)]
-    with pytest.raises(InputError, match="pipe-1: has other columns than"):
+    with pytest.raises(
+        InputError, match=r"pipe-1: has other columns than .*in another order: title, price against price, title"
+    ):
         run(*pipes, out=tmp_path / f"one.{format}", one_file=True, format=format)
     assert not (tmp_path / f"one.{format}").exists()
     pipes = [through_a_pipe(tmp_path / f"like-{number}", contents[0]) for number in range(2)]
@@ -612,6 +614,29 @@ def test_a_job_does_not_read_what_it_writes(tmp_path: Path, monkeypatch: pytest.
     assert begun().run(problems=Problems()).found == 14
     with pytest.raises(UsageError, match="where they are read"):
         find_inputs([str(out)], format=None, out=str(out))
+
+
+def test_one_file_is_not_written_into_a_folder_that_is_read(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "in" / "more").mkdir(parents=True)
+    shutil.copy(source, tmp_path / "in")
+    for name in ("tagged.jsonl", "more/tagged.jsonl"):
+        with pytest.raises(UsageError, match=r"lies in .*in, whose files are read.*outside"):
+            find_inputs([str(tmp_path / "in")], format=None, out=str(tmp_path / "in" / name), one_file=True)
+    beside = find_inputs([str(tmp_path / "in")], format=None, out=str(tmp_path / "tagged.jsonl"), one_file=True)
+    assert beside == (str(tmp_path / "in" / "pages.jsonl"),)
+
+
+def test_a_job_with_other_options_says_which_and_what_they_were(source: Path, tmp_path: Path) -> None:
+    run(source, out=tmp_path / "out", min_score=0.25)
+    with pytest.raises(InputError, match=r"other options \(min_score: 0\.25 before, 0\.5 now\)"):
+        run(source, out=tmp_path / "out", min_score=0.5)
+    with pytest.raises(InputError, match=r"other reading \(language: nothing before, \"ja\" now\)"):
+        run(source, out=tmp_path / "out", min_score=0.25, language="ja")
+    other = shutil.copy(source, tmp_path / "other.jsonl")
+    with pytest.raises(
+        InputError, match=r"other inputs \(.*pages\.jsonl: \d+ before, not there now; .*other\.jsonl: not there"
+    ):
+        run(other, out=tmp_path / "out", min_score=0.25)
 
 
 def test_a_line_end_in_a_header_is_no_row(tmp_path: Path) -> None:

@@ -119,6 +119,13 @@ def test_what_was_tagged_before_is_replaced_for_people_too(tmp_path: Path) -> No
     assert not problems.counts
 
 
+@pytest.mark.parametrize("id_column", ["id", "SKU"])
+def test_numbers_that_are_ids_stay_numbers_whatever_their_column_is_called(tmp_path: Path, id_column: str) -> None:
+    path = workbook(tmp_path / "in.xlsx", [[id_column, "title"], *([1000 + n, title] for n, title in enumerate(TITLES))])
+    tag(path, tmp_path / "out.xlsx", columns={} if id_column == "id" else {"id": id_column})
+    assert [row[0] for row in sheet(tmp_path / "out.xlsx")] == [id_column, *range(1000, 1000 + len(TITLES))]
+
+
 @pytest.mark.parametrize("to", ["csv", "xlsx", "parquet"])
 def test_workbooks_become_one_table_only_if_their_columns_are_the_same(tmp_path: Path, to: str) -> None:
     one = workbook(tmp_path / "a.xlsx", [["title", "price"], ["ACME shoes", 1]])

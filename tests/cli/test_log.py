@@ -53,6 +53,12 @@ def test_the_beginning_is_announced_when_the_first_page_is_there(clock: Any, cap
     assert capsys.readouterr().err == ""
 
 
+def test_one_epoch_of_one_step_is_said_in_the_singular(clock: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    run: Any = SimpleNamespace(epochs=1, steps_an_epoch=1, learner=SimpleNamespace(step=0), train=lambda: iter(()))
+    follow(run, heading="bat", again="train")
+    assert capsys.readouterr().err == "bat, 1 epoch of 1 step\n"
+
+
 def test_a_long_epoch_says_how_far_it_is(clock: Any, capsys: pytest.CaptureFixture[str]) -> None:
     def steps() -> Iterator[StepDone]:
         for number in range(1, 101):

@@ -186,6 +186,10 @@ def test_standard_output_has_the_format_that_is_said(files: Path, tmp_path: Path
     assert {tag.source for page in again for tag in page.tags} == {"model"}
 
 
+def test_one_page_is_said_in_the_singular() -> None:
+    assert "1 page tagged in standard output" in typed("tag", tiny_run(), "NORDVIK shoes", "--to", "csv").stderr
+
+
 # As a process
 
 

@@ -110,10 +110,11 @@ def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
         "held_out": False,
     }
     (line, _) = rare_classes(facts)
-    assert line.startswith("brand is rare: 25 tags")
+    assert line.startswith("brand is rare in train: 25 tags")
     assert "about 100 labelled pages" in line
     assert "(50 and 20 take about 100 labelled pages more to learn from at this rate)" in line
     facts["dev"]["class_tags"]["brand"] = 2
+    assert rare_classes(facts)[0].startswith("brand is rare in train and dev: 25 tags")
     wanted = "about 100 labelled pages more to learn from and 900 labelled pages more in dev at this rate"
     assert wanted in rare_classes(facts)[0]
     facts["dev"]["class_tags"]["brand"] = 0
@@ -121,6 +122,8 @@ def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
     facts["dev"]["class_tags"]["brand"] = 2
     facts["held_out"] = True
     assert "about 9,000 labelled pages" in rare_classes(facts)[0]
+    facts["train"]["class_tags"]["brand"] = 262
+    assert rare_classes(facts)[0].startswith("brand is rare in dev: 262 tags to learn from, 2 to be measured by")
     facts["train"]["class_tags"], facts["dev"]["class_tags"] = ({"goods": 50}, {"goods": 20})
     assert rare_classes(facts) == []
 

@@ -12,7 +12,7 @@ from tests.strategies import by_machine
 from tests.tiny import QUICK, catalogue, tiny_run, tiny_tagger, typed
 
 import batag
-from batag.labels.provenance import Measuring
+from batag.labels.provenance import Measuring, in_words
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import SOURCES, Page, Tag
 from batag.pages.problems import Problems
@@ -122,6 +122,12 @@ def test_a_training_counts_pages_and_tags_of_each_source(tmp_path: Path) -> None
         "model": {"pages": 12, "tags": tags["model"], "weight": 0.3},
     }
     assert facts["train"]["reviewed"] == 12
+
+
+def test_one_page_and_one_tag_are_said_in_the_singular() -> None:
+    assert in_words({"person": {"pages": 1, "tags": 1}, "model": {"pages": 2, "tags": 0}}) == (
+        "person: 1 page, 1 tag; model: 2 pages, 0 tags"
+    )
 
 
 def test_only_people_measure_if_there_is_a_single_page_of_theirs(tmp_path: Path) -> None:

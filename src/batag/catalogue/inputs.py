@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from batag.catalogue.columns import other_columns
 from batag.catalogue.part import Entry, Part
 from batag.catalogue.place import is_remote, local, names_under, whole_name
 from batag.errors import InputError, UsageError
@@ -51,7 +52,7 @@ class Inputs:
         for path in self.paths if format != "jsonl" and len(self.paths) > 1 else ():
             seen.setdefault(self._columns(path), path)
         if len(seen) > 1:
-            raise _other_columns(*list(seen.values())[:2])
+            raise other_columns(*list(seen.items())[:2])
 
     def _columns(self, path: str) -> Any:
         """Names (and types) of the columns of a table; nothing for what becomes one of ours."""
@@ -117,23 +118,9 @@ class Inputs:
             source.close()
 
 
-def with_columns_alike(parts: Iterable[Part]) -> Iterator[Part]:
-    """The same parts; an error at the first that does not fit into one table with those before. This tells of pipes too, which
-    nobody can look into beforehand."""
-    first: Part | None = None
-    for part in parts:
-        first = first or part
-        if (part.header, part.kind == "range") != (first.header, first.kind == "range"):
-            raise _other_columns(first.source, part.source)
-        yield part
-
-
-def _other_columns(one: str, other: str) -> InputError:
-    return InputError(f"has other columns than {one}", where=other, todo="Name a folder, or tag each by itself")
-
-
-def find_inputs(given: Iterable[str], *, format: str | None, out: str = "") -> tuple[str, ...]:
-    """Files as they are, and of folders all that look like pages, by name; nothing that a job wrote into `out` itself."""
+def find_inputs(given: Iterable[str], *, format: str | None, out: str = "", one_file: bool = False) -> tuple[str, ...]:
+    """Files as they are, and of folders all that look like pages, by name; nothing that a job wrote into `out` itself. If `out`
+    is `one_file`, it may not lie in such a folder."""
     if format is not None:
         check_format(format)
     found: list[str] = []
@@ -145,6 +132,9 @@ def find_inputs(given: Iterable[str], *, format: str | None, out: str = "") -> t
         if inside is None:
             found.append(each)
             continue
+        if one_file and target is not None and _lies_in(target, whole_name(each)):
+            what = f"lies in {each}, whose files are read: the next time it would be read as pages"
+            raise UsageError(what, where=out, todo="Name a file outside this folder")
         own = [name for name in inside if format is not None or format_of_name(name)]
         own = [name for name in own if target is None or not _lies_in(name, target)]
         if not own:

@@ -14,7 +14,8 @@ from typing import Any
 
 from batag.bundles.bundle import find_bundle
 from batag.catalogue.cluster import check_address, on_cluster
-from batag.catalogue.inputs import Inputs, with_columns_alike
+from batag.catalogue.columns import with_columns_alike
+from batag.catalogue.inputs import Inputs
 from batag.catalogue.majority import with_usual_language
 from batag.catalogue.manifest import LOCK, bundle_hash, has_parts, open_manifest, remove_job
 from batag.catalogue.one_file import OneFile

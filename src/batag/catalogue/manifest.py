@@ -22,6 +22,8 @@ from batag.errors import InputError
 JOB, DONE, LOCK = f"{FOLDER}/job.json", f"{FOLDER}/done.json", f"{FOLDER}/lock"
 _RECORD = re.compile(r"part-(\d{6,})\.json")
 _SEAL = "check"
+_HASHED = ("bundle", "stop words")
+_MOST_SAID = 3
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def open_manifest(
     said = place.read(JOB)
     if said is not None and not restart:
         before = _said(said, place)
-        changed = [name for name, value in wanted.items() if before.get(name) != value]
+        changed = [_change(name, before.get(name), value) for name, value in wanted.items() if before.get(name) != value]
         if changed or not resumable:
             what = f"holds a job with other {', '.join(changed)}" if changed else "standard input cannot be read again"
             raise InputError(what, where=place.name, todo="Say --restart to begin anew, or name another folder")
@@ -128,6 +130,31 @@ def open_manifest(
         place.write(JOB, json.dumps({"job": manifest.job, "replaces": replaces} | wanted, indent=1).encode())
     manifest.forget_others()
     return manifest
+
+
+def _change(name: str, old: Any, new: Any) -> str:
+    """What differs, with the old and the new value of it; hashes would tell nobody anything."""
+    if name in _HASHED:
+        return name
+    if name == "inputs":
+        # What was written before may have been changed by anybody.
+        there = [each for each in old if isinstance(each, dict)] if isinstance(old, list) else []
+        old, new = ({str(each.get("name")): each.get("bytes") for each in files} for files in (there, new))
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return f"{name} ({old} before, {new} now)"
+    said = [
+        f"{key}: {_value(old, key)} before, {_value(new, key)} now"
+        for key in {**old, **new}
+        if old.get(key, ...) != new.get(key, ...)
+    ]
+    more = f"; and {len(said) - _MOST_SAID:,} more" if len(said) > _MOST_SAID else ""
+    return f"{name} ({'; '.join(said[:_MOST_SAID])}{more})"
+
+
+def _value(said: dict[str, Any], key: str) -> str:
+    if key not in said:
+        return "not there"
+    return "nothing" if said[key] in (None, "", [], {}) else json.dumps(said[key], ensure_ascii=False)
 
 
 def remove_job(place: LocalPlace, *, folder: bool) -> None:

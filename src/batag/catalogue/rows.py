@@ -59,7 +59,8 @@ def read_rows(part: Part, *, whole: bool) -> Rows:
             there = {key: value for key, value in record.items() if value is not None} if part.kind in _TYPED else record
             if part.kind == "sheet":
                 there = {key: str(value) for key, value in there.items()}
-                kept |= {name: there[name] for name in (*STANDARD_FIELDS, *part.columns.values()) if name in there}
+                mapped = (column for name, column in part.columns.items() if name in STANDARD_FIELDS or name not in KNOWN_KEYS)
+                kept |= {name: there[name] for name in (*STANDARD_FIELDS, *mapped) if name in there}
             cells = record if part.kind == "lines" else from_cells(there)
             if _REPLACED.isdisjoint(cells):
                 page = reader.page(cells, where=where, number=number)

@@ -119,7 +119,7 @@ def run(
         todo = "Leave richness out, or train again: the bundle gives the most probable tags"
         raise UsageError(f"this bundle has no operating points for richness {asked['richness']}", todo=todo)
     inputs = Inputs(
-        paths=find_inputs(pages, format=reading["format"], out=shape.out),
+        paths=find_inputs(pages, format=reading["format"], out=shape.out, one_file=shape.one_file),
         **reading | {"language": check_language(language) if (language := reading["language"]) is not None else None},
     )
     job = Job(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from batag.cli.terminal import counted
 from batag.labels.provenance import in_words
 from batag.pages.page import PERSON
 from batag.settings import settings
@@ -86,7 +87,9 @@ def rare_classes(facts: dict[str, Any]) -> list[str]:
         to_measure = (settings.rare_dev_tags - measured) / (measured / dev["pages"] if measured else rate)
         if max(to_learn, to_measure) <= 0:
             continue
-        what = f"{name} is rare: {learnt:,} tags to learn from, {measured:,} to be measured by; do not trust its scores yet"
+        rare = " and ".join(part for part, more in (("train", to_learn), ("dev", to_measure)) if more > 0)
+        tags = f"{counted(learnt, 'tag')} to learn from, {measured:,} to be measured by"
+        what = f"{name} is rare in {rare}: {tags}; do not trust its scores yet"
         if facts["held_out"]:
             # Of pages that are labelled more, a tenth is held out.
             wanted = f"{_about(max(to_learn, 10 * to_measure))} labelled pages more"

@@ -85,13 +85,13 @@ def _steps(run: Distillation) -> Iterator[StepDone]:
     """Teach, with a line an epoch on standard error."""
     import time
 
-    from batag.cli.terminal import console
+    from batag.cli.terminal import console, counted
     from batag.training.loop import StepDone
 
     err, began, encoder = console(error=True), time.monotonic(), run.recipe.encoder
     size = f"{encoder.depth} layer{'s' if encoder.depth > 1 else ''}, width {encoder.width}/{encoder.inner}"
-    heading = f"{encoder.name} ({size}) learns from {run.bundle.description.name} on {run.facts['pages']:,} pages"
-    err.print(f"{heading}, {run.epochs} epochs of {run.steps_an_epoch:,} steps", markup=False)
+    heading = f"{encoder.name} ({size}) learns from {run.bundle.description.name} on {counted(run.facts['pages'], 'page')}"
+    err.print(f"{heading}, {counted(run.epochs, 'epoch')} of {counted(run.steps_an_epoch, 'step')}", markup=False)
     for done in run.train():
         if isinstance(done, StepDone):
             yield done

@@ -103,7 +103,10 @@ def tag(
             as_json=as_json,
         )
         return
-    given = [name for each in pages or [] for name in (find_inputs([each], format=format) if _is_folder(each) else [each])]
+    target = "" if out is None or out == "-" else out
+    given: list[str] = []
+    for each in pages or []:
+        given += find_inputs([each], format=format, out=target, one_file=True) if _is_folder(each) else [each]
     check_targets([out, problems], [*filter(is_input, given), bundle, stop_words])
     if out is not None and Path(out).is_file() and not restart:
         raise InputError("is there already", where=out, todo="Say --restart to replace it, or name another file")
@@ -152,7 +155,7 @@ def _stream(
     from batag.cli.inputs import text_or_pages
     from batag.cli.loading import load_tagger
     from batag.cli.saving import save
-    from batag.cli.terminal import console
+    from batag.cli.terminal import console, counted
     from batag.pages.formats import format_to_write
     from batag.pages.record import dump, to_record
 
@@ -184,7 +187,7 @@ def _stream(
         classes = ", ".join(f"{count:,} {name}" for name, count in counts.most_common()) or "no tag"
         rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} a second"
         place = "standard output" if out == "-" else out
-        console(error=True).print(f"{number:,} pages tagged in {place} ({rate}): {classes}", markup=False)
+        console(error=True).print(f"{counted(number, 'page')} tagged in {place} ({rate}): {classes}", markup=False)
         return
     terminal = console()
     for page in tagged():

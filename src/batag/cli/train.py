@@ -83,7 +83,7 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
     from functools import partial
 
     from batag.cli.cautions import notes, rare_classes, sources, unseen
-    from batag.cli.terminal import collected_problems, console, progress
+    from batag.cli.terminal import collected_problems, console, counted, progress
     from batag.training.neighbours import ROUNDS
 
     err = console(error=True)
@@ -104,7 +104,7 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
     parameters = sum(each.numel() for each in run.learner.model.parameters())
     heading = (
         f"{run.recipe.encoder.name} ({parameters:,} parameters, {run.recipe.input.kind} input, {run.recipe.objective.name}) on "
-        f"{len(run.data.train):,} examples"
+        f"{counted(len(run.data.train), 'example')}"
     )
     follow(run, heading=heading, again="train")
 
@@ -146,14 +146,15 @@ def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = s
     from rich import progress as bars
 
     from batag.cli.log import Pace, time_left
-    from batag.cli.terminal import console
+    from batag.cli.terminal import console, counted
     from batag.training.loop import StepDone
 
     err = console(error=True)
     assert run.learner is not None
     total, pace, at = run.epochs * run.steps_an_epoch, Pace(), run.learner.step
+    length = f"{counted(run.epochs, 'epoch')} of {counted(run.steps_an_epoch, 'step')}"
     resumed = f"; resumed at step {at:,}" if at else ""
-    err.print(f"{heading}, {run.epochs} epochs of {run.steps_an_epoch:,} steps{resumed}", markup=False)
+    err.print(f"{heading}, {length}{resumed}", markup=False)
     columns = (
         bars.TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
         bars.BarColumn(),

@@ -65,10 +65,14 @@ class SourceCounts:
 def in_words(sources: Mapping[str, Mapping[str, float]]) -> str:
     """A report of sources as people read it."""
     return "; ".join(
-        f"{name}: {counts['pages']:,} pages, {counts['tags']:,} tags"
+        f"{name}: {_counted(counts['pages'], 'page')}, {_counted(counts['tags'], 'tag')}"
         + (f", each token counts {counts['weight']:g}" if counts.get("weight", 1) != 1 else "")
         for name, counts in sources.items()
     )
+
+
+def _counted(number: float, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class Measuring:
