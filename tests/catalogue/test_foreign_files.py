@@ -238,3 +238,13 @@ def test_a_job_file_that_somebody_edited_is_one_clear_error(source: Path, tmp_pa
     assert parts(out) == before
     assert tag(source, f"{out}/", "--restart").returncode == 0
     assert parts(out) == before
+
+
+def test_a_column_that_one_file_of_a_folder_lacks_is_said_of_that_file(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("id,name\n1,ACME shoes\n", encoding="utf-8")
+    (tmp_path / "in" / "b.jsonl").write_text('{"id": "2", "names": "ACME shoes"}\n', encoding="utf-8")
+    done = tag(tmp_path / "in", f"{tmp_path}/out/", "--columns", "title=name")
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 1
+    assert "b.jsonl: has no column 'name' (wanted as title). Did you mean --columns title=names? The columns are id" in said

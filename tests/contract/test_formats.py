@@ -128,7 +128,7 @@ def test_a_source_that_nobody_knows_is_listed_and_counts_as_a_model(tmp_path: Pa
     assert problems.counts == {"unknown-source": 1}
 
 
-@pytest.mark.parametrize("word", ["x", "是", "2026-11-17", ["true"]])
+@pytest.mark.parametrize("word", ["x", "maybe", "2026-11-17", ["true"]])
 def test_a_word_for_reviewed_that_nobody_knows_is_listed_and_kept(tmp_path: Path, word: Any) -> None:
     page, problems = said(tmp_path, reviewed=word)
     assert sources(page) == (["person", "model"], False)
@@ -137,12 +137,12 @@ def test_a_word_for_reviewed_that_nobody_knows_is_listed_and_kept(tmp_path: Path
     assert not said(tmp_path, reviewed=word, tags=None)[1].counts
 
 
-@pytest.mark.parametrize("yes", [True, "true", "TRUE", 1, "yes"])
+@pytest.mark.parametrize("yes", [True, "true", "TRUE", 1, "yes", "Y", "y", "是", "はい", "✓"])
 def test_tags_on_a_page_that_a_person_has_seen_are_the_persons(tmp_path: Path, yes: Any) -> None:
     assert sources(said(tmp_path, reviewed=yes)[0]) == (["person", "person"], True)
 
 
-@pytest.mark.parametrize("no", [False, "false", "FALSE", 0, "no"])
+@pytest.mark.parametrize("no", [False, "false", "FALSE", 0, "no", "N", "n", "否", "いいえ"])
 def test_a_page_without_a_tag_that_nobody_has_seen_is_not_one_by_a_person(tmp_path: Path, no: Any) -> None:
     assert sources(said(tmp_path, tags=[], reviewed=no)[0]) == ([], False)
 

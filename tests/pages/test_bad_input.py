@@ -687,10 +687,77 @@ def test_a_mapping_to_a_missing_column_lists_the_columns(tmp_path: Path) -> None
         read_all(written(tmp_path / "a.csv", "id,name,body\n1,a,b\n"), columns={"title": "nome"})
 
 
-def test_a_mapping_to_a_missing_key_of_json_lines_is_not_silent(tmp_path: Path) -> None:
-    found, problems = read_with_problems(written(tmp_path / "a.jsonl", lines({"name": "a"})), columns={"title": "nome"})
-    assert found == []
-    assert problems.counts == {"empty-page": 1}
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_misspelt_column_is_an_error_that_offers_the_nearest_one_also_beside_an_own_title(tmp_path: Path, name: str) -> None:
+    records = [{"id": "1", "title": "old", "name": "a"}, {"id": "2", "title": "b"}]
+    text = "id,title,name\n1,old,a\n2,b,\n" if name == "a.csv" else lines("{", *records)
+    with pytest.raises(InputError) as caught:
+        read_all(written(tmp_path / name, text), columns={"title": "nam"})
+    todo = "Did you mean --columns title=name? The columns are id, title, name"
+    assert (caught.value.where, caught.value.todo) == (str(tmp_path / name), todo)
+    assert "no column 'nam' (wanted as title)" in caught.value.what
+
+
+def test_records_of_json_lines_may_lack_a_column_that_others_have(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", lines({"body": "x"}, {"name": "a", "body": "y"}, {"body": "z"}))
+    found, problems = read_with_problems(path, columns={"title": "name", "description": "body"})
+    assert [dict(page.fields) for page in found] == [
+        {"description": "x"},
+        {"title": "a", "description": "y"},
+        {"description": "z"},
+    ]
+    assert len(problems) == 0
+
+
+def test_json_lines_whose_first_record_is_longer_than_what_is_looked_at_are_read(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", lines({"long": "x" * 300_000, "name": "a"}))
+    assert titles(read_all(path, columns={"title": "name"})) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "meant"),
+    [
+        (
+            {"name": "title"},
+            "Did you mean --columns title=name? The field comes first, then the file's column. The columns are",
+        ),
+        (
+            {"name": "title", "body": "text"},
+            "Did you mean --columns title=name,text=body? The field comes first, then the file's column. The columns are",
+        ),
+        ({"title": "name，description=body"}, "Put commas between the pairs: title=name,description=body. The columns are"),
+    ],
+)
+def test_a_mapping_that_does_not_fit_is_answered_in_whole_sentences(
+    tmp_path: Path, columns: dict[str, str], meant: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read_all(written(tmp_path / "a.csv", "id,name,body\n1,a,b\n"), columns=columns)
+    assert caught.value.todo.startswith(meant)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+@pytest.mark.parametrize("out", ["b.jsonl", "b.csv", "b.parquet"])
+def test_a_column_whose_name_another_takes_is_kept(tmp_path: Path, name: str, out: str) -> None:
+    record = {"id": "1", "title": "old", "title_": "x", "name": "new"}
+    text = ",".join(record) + "\n" + ",".join(record.values()) + "\n" if name == "a.csv" else lines(record)
+    found = read_all(written(tmp_path / name, text), columns={"title": "name"})
+    write_pages(found, tmp_path / out)
+    for (page,) in (found, read_all(tmp_path / out)):
+        assert (page["title"], dict(page.extra)) == ("new", {"title_": "x", "title__": "old"})
+
+
+def test_two_columns_may_change_their_names(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.csv", "id,title,description\n1,a,b\n")
+    (page,) = read_all(path, columns={"title": "description", "description": "title"})
+    assert (dict(page.fields), dict(page.extra)) == ({"title": "b", "description": "a"}, {})
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_an_empty_row_whose_column_was_mapped_is_not_told_to_map_it(tmp_path: Path, name: str) -> None:
+    text = "id,name\n1,a\n2,\n" if name == "a.csv" else lines({"id": "1", "name": "a"}, {"id": "2", "name": ""})
+    _, problems = read_with_problems(written(tmp_path / name, text), columns={"title": "name"})
+    assert [problem.reason for problem in problems.listed] == ["no text in any field; the record has id, name"]
 
 
 # Column files

@@ -328,6 +328,13 @@ def test_pages_without_a_word_have_no_tags(tagger: Tagger) -> None:
     assert tagger.tag({"title": "", "description": "<p></p>"}) == []
 
 
+@pytest.mark.parametrize("page", [{}, {"heading": "shoes"}])
+def test_a_dict_without_text_is_told_what_python_should_give(tagger: Tagger, page: dict[str, str]) -> None:
+    with pytest.raises(InputError, match=r"\(give it a title or a description\)") as caught:
+        tagger.tag(page)
+    assert "--columns" not in str(caught.value)
+
+
 def test_a_page_without_text_between_others_moves_nothing(tagger: Tagger, pages: list[Page]) -> None:
     mixed = [each for page in pages for each in (Page("e", {"title": ""}), page)]
     for page, tags in zip(pages, list(tagger.tag_many(mixed))[1::2], strict=True):

@@ -18,6 +18,7 @@ from batag.errors import InputError, UsageError
 from batag.pages.file import once_only, open_file
 from batag.pages.formats import check_format, detect_format, format_of_name, pages_of
 from batag.pages.formats.delimited import column_names, table_rows
+from batag.pages.formats.jsonl import check_keys
 from batag.pages.formats.parquet import check_rows
 from batag.pages.formats.xlsx import SheetRows
 from batag.pages.problems import SKIPPED_PAGE, Problem, Problems
@@ -100,6 +101,7 @@ class Inputs:
             if name == "parquet" and not source.packed and not once_only(path):
                 yield from _ranges(source, said)
             elif name == "jsonl":
+                check_keys(source)
                 yield from _cut(_lines(source), said | {"kind": "lines"}, source)
             elif name in ("csv", "tsv"):
                 rows = table_rows(source, "\t" if name == "tsv" else None)

@@ -17,9 +17,10 @@ from batag.pages.formats.delimited import column_names
 from batag.pages.formats.json_object import parse_object
 from batag.pages.formats.parquet import mended, row_of
 from batag.pages.layout import KEY, unescaped
+from batag.pages.mapping import KNOWN_KEYS, STANDARD_FIELDS
 from batag.pages.page import Page
 from batag.pages.problems import Problem, Problems
-from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, RecordReader, to_record
+from batag.pages.record import RecordReader, to_record
 from batag.pages.row import from_cells
 from batag.pages.source import Source
 

@@ -6,14 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from batag.pages.check import settle
 from batag.pages.cleaning import Cleaner
-from batag.pages.page import Offsets
+from batag.pages.page import Offsets, Tag
+from batag.pages.problems import Problems
 
 _SEPARATORS = ";；|｜,，、\n"
 _SEPARATOR = re.compile(f"([{_SEPARATORS}])")
 _EQUALS = re.compile("[=＝]")
 _LATIN = "[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"
 _TWO_LATIN = re.compile(_LATIN * 2)
+_MANY_LABELS = 50
+"""More labels than this are looked for all at once."""
 _fold_width = Cleaner(["width"])
 
 
@@ -56,6 +60,31 @@ def several_texts(label: str, text: str) -> str:
     """How to write what may be several texts (`goods=shoes,socks`); empty if it is one."""
     pieces = [piece.strip() for piece in _SEPARATOR.split(text)[::2] if piece.strip()]
     return ";".join(f"{label}={piece}" for piece in pieces) if len(pieces) > 1 else ""
+
+
+def find_labels(
+    pairs: list[tuple[str, str]], fields: Mapping[str, str], *, where: str, page_id: str, problems: Problems
+) -> tuple[Tag, ...] | None:
+    """Every occurrence of each label's text as a person's tag; None if none of them occurs."""
+    tags = []
+    pairs = list(dict.fromkeys(pairs))
+    many = Mentions(term for _, term in pairs) if len(pairs) > _MANY_LABELS else None
+    places = {name: many.find(text) for name, text in fields.items()} if many else {}
+    for label, term in pairs:
+        found = {name: places[name].get(term, ()) if many else occurrences(text, term) for name, text in fields.items()}
+        spans = [(name, *span) for name, each in found.items() for span in each]
+        if not spans:
+            hint = f"; for several texts write {several}" if (several := several_texts(label, term)) else ""
+            problems.add("not-found", where, f"{label}={term} does not occur in the page{hint}", page=page_id)
+        tags += [Tag(name, start, end, label, fields[name][start:end]) for name, start, end in spans]
+    # A term inside a longer one is no conflict, unless it has no place of its own left.
+    settled = settle(tags, fields, where=where, page_id=page_id, problems=None)
+    kept = {(tag.label, tag.text) for tag in settled}
+    for label, text in dict.fromkeys((tag.label, tag.text) for tag in tags):
+        if (label, text) not in kept:
+            reason = f"{label}={text} stands only where another label is longer or comes first"
+            problems.add("overlap", where, reason, page=page_id)
+    return settled if settled or not pairs else None
 
 
 def occurrences(text: str, term: str) -> list[Offsets]:

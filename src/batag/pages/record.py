@@ -13,26 +13,30 @@ from batag.pages.check import check_tag, settle
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.language import known_language
 from batag.pages.layout import KEY, layout_of
-from batag.pages.mapping import meant_columns
-from batag.pages.mentions import Mentions, label_pairs, occurrences, several_texts
+from batag.pages.mapping import KNOWN_KEYS, STANDARD_FIELDS, meant_columns, renamed
+from batag.pages.mentions import find_labels, label_pairs
 from batag.pages.page import MODEL, PERSON, SOURCES, Offsets, Page, Tag, without_surrogates
 from batag.pages.problems import Problems
 from batag.settings import settings
 
-STANDARD_FIELDS = ("title", "description")
-_MANY_LABELS = 50
-"""More labels given as text than this are looked for all at once."""
-KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "reviewed", "tokens", *STANDARD_FIELDS})
+_YES, _NO = (True, "true", "1", "yes", "y", "是", "はい", "✓", "✔"), (False, "false", "0", "no", "n", "否", "いいえ")
 
 
 class RecordReader:
     """Turns the records of one input into pages."""
 
     def __init__(
-        self, *, problems: Problems, stem: str, columns: Mapping[str, str] | None = None, language: str | None = None
+        self,
+        *,
+        problems: Problems,
+        stem: str,
+        columns: Mapping[str, str] | None = None,
+        language: str | None = None,
+        hint: str = "map one with --columns title=NAME",
     ) -> None:
         self.problems, self.stem, self.language = problems, stem, language
         self.columns = dict(columns or {})
+        self.hint = "" if self.columns else hint
 
     def page(self, record: Mapping[str, Any], *, where: str, number: int) -> Page | None:
         """The page of a record, or None if it had to be skipped."""
@@ -42,9 +46,7 @@ class RecordReader:
             record = {key: value for key, value in record.items() if key != KEY}
             columns = columns or {name: layout.column_of(name, record) for name in layout.columns}
         if columns:
-            theirs = set(columns.values())
-            mapped = {name: record.get(column) for name, column in columns.items()}
-            record = mapped | {key: value for key, value in record.items() if key not in theirs and key not in mapped}
+            record = renamed(record, columns)
         page_id = record.get("id")
         page_id = f"{self.stem}-{number}" if page_id is None or page_id == "" else without_surrogates(str(page_id))
         fields = self._fields(record, [*STANDARD_FIELDS, *(name for name in columns if name not in KNOWN_KEYS)], where, page_id)
@@ -53,8 +55,8 @@ class RecordReader:
         tokens = self._tokens(record["tokens"], fields, where, page_id) if record.get("tokens") is not None else None
         if not any(map(str.strip, fields.values())):
             keys = ", ".join(map(str, there)) or "nothing"
-            meant = meant_columns(self.columns, map(str, there)) or "map one with --columns title=NAME"
-            reason = f"no text in any field; the record has {keys[:100]} ({meant})"
+            meant = meant_columns(self.columns, map(str, there)).removesuffix(".") or self.hint
+            reason = f"no text in any field; the record has {keys[:100]}" + (f" ({meant})" if meant else "")
             self.problems.add("empty-page", where, reason, page=page_id)
             return None
         if len(fields) > settings.max_page_fields:
@@ -148,7 +150,7 @@ class RecordReader:
     ) -> tuple[Tag, ...] | None:
         """The tags of a page; None if nothing of what was given can be used, so that the page does not count as labelled."""
         if (pairs := label_pairs(given)) is not None:
-            return self._found(pairs, fields, where, page_id)
+            return find_labels(pairs, fields, where=where, page_id=page_id, problems=self.problems)
         if not isinstance(given, list):
             said = f"{_kind(given)} ({str(given)[:40]!r})"
             reason = f"tags are {said}, not a list and not LABEL=TEXT; write them like brand=ACME;goods=shoes"
@@ -201,30 +203,6 @@ class RecordReader:
         reason = f"the source {str(given)[:40]!r} of a tag is not one of {', '.join(SOURCES)}"
         self.problems.add("unknown-source", where, reason, page=page_id)
         return MODEL
-
-    def _found(
-        self, pairs: list[tuple[str, str]], fields: Mapping[str, str], where: str, page_id: str
-    ) -> tuple[Tag, ...] | None:
-        """Every occurrence of each label's text; None if none of them occurs."""
-        tags = []
-        pairs = list(dict.fromkeys(pairs))
-        many = Mentions(term for _, term in pairs) if len(pairs) > _MANY_LABELS else None
-        places = {name: many.find(text) for name, text in fields.items()} if many else {}
-        for label, term in pairs:
-            found = {name: places[name].get(term, ()) if many else occurrences(text, term) for name, text in fields.items()}
-            spans = [(name, *span) for name, each in found.items() for span in each]
-            if not spans:
-                hint = f"; for several texts write {several}" if (several := several_texts(label, term)) else ""
-                self.problems.add("not-found", where, f"{label}={term} does not occur in the page{hint}", page=page_id)
-            tags += [Tag(name, start, end, label, fields[name][start:end]) for name, start, end in spans]
-        # A term inside a longer one is no conflict, unless it has no place of its own left.
-        settled = settle(tags, fields, where=where, page_id=page_id, problems=None)
-        kept = {(tag.label, tag.text) for tag in settled}
-        for label, text in dict.fromkeys((tag.label, tag.text) for tag in tags):
-            if (label, text) not in kept:
-                reason = f"{label}={text} stands only where another label is longer or comes first"
-                self.problems.add("overlap", where, reason, page=page_id)
-        return settled if settled or not pairs else None
 
 
 def to_record(page: Page) -> dict[str, Any]:
@@ -291,7 +269,7 @@ def score_of(value: Any) -> float | None:
 def yes_or_no(value: Any) -> bool | None:
     """What a file says with true or false, also in words or numbers; None for anything else."""
     said = value.strip().casefold() if isinstance(value, str) else value
-    return True if said in (True, "true", "1", "yes") else False if said in (False, "false", "0", "no") else None
+    return True if said in _YES else False if said in _NO else None
 
 
 def _kind(value: Any) -> str:

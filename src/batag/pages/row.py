@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 
 from batag.pages.layout import KEY, unescaped
+from batag.pages.mapping import KNOWN_KEYS, STANDARD_FIELDS
 from batag.pages.page import Page
-from batag.pages.record import KNOWN_KEYS, STANDARD_FIELDS, dump, to_record
+from batag.pages.record import dump, to_record
 
 _FOR_PEOPLE = " (tags)"
 COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "reviewed", "more")

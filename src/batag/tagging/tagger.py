@@ -187,7 +187,8 @@ class Tagger:
             return f"{type(page).__name__} is not a page: give a Page, or a dict with title and/or description"
         problems = Problems()
         try:
-            read = RecordReader(problems=problems, stem="page").page(page, where="page", number=1)
+            reader = RecordReader(problems=problems, stem="page", hint="give it a title or a description")
+            read = reader.page(page, where="page", number=1)
         except BatagError as error:
             return str(error)
         return read if read is not None else "; ".join(problem.reason for problem in problems.listed) or "not a page"

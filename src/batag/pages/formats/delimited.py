@@ -10,9 +10,9 @@ from typing import Any, BinaryIO
 from batag.errors import InputError
 from batag.pages.formats.table import TableWriter
 from batag.pages.layout import KEY
-from batag.pages.mapping import meant_columns, missing_column
+from batag.pages.mapping import KNOWN_KEYS, check_columns
 from batag.pages.page import Page
-from batag.pages.record import KNOWN_KEYS, RecordReader
+from batag.pages.record import RecordReader
 from batag.pages.row import COLUMNS, from_cells, to_cells
 from batag.pages.source import Source
 from batag.settings import settings
@@ -69,11 +69,7 @@ def column_names(header: list[Any], source: Source) -> list[str]:
     """The columns' names, lower case; an error that lists them if none of them can be a field."""
     names = [str(name).strip() if name is not None else "" for name in header]
     lower = {name.lower(): name for name in reversed(names)}
-    if (missing := missing_column(source.columns, names)) is not None:
-        ours, theirs = missing
-        listed = f"The columns are {', '.join(filter(None, names)) or 'none'}"
-        todo = " ".join(filter(None, (meant_columns(source.columns, names), listed)))
-        raise InputError(f"has no column {theirs!r} (wanted as {ours})", where=source.name, todo=todo)
+    check_columns(source.columns, names, where=source.name)
     wanted = {"title", "description", "fields", "more", KEY}
     if not (wanted & (source.columns.keys() | lower.keys())) and not any(name not in COLUMNS for name in source.columns):
         todo = f"Map one with --columns title=NAME; the columns are {', '.join(filter(None, names)) or 'none'}"

@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from batag.pages.formats.jsonl import objects
+from batag.pages.mapping import STANDARD_FIELDS
 from batag.pages.page import PERSON, Page
-from batag.pages.record import STANDARD_FIELDS, RecordReader, dump, tag_record, to_record
+from batag.pages.record import RecordReader, dump, tag_record, to_record
 from batag.pages.source import Source
 
 _LABELS = ("label", "labels", "entities")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
+import orjson
+
 from batag.pages.formats.json_object import parse_object
+from batag.pages.mapping import check_columns
 from batag.pages.page import Page
 from batag.pages.record import RecordReader, dump, to_record
 from batag.pages.source import Source
@@ -13,6 +16,7 @@ from batag.pages.source import Source
 
 def read(source: Source) -> Iterator[Page]:
     """Pages of a JSON-lines file."""
+    check_keys(source)
     reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
     for number, record in objects(source):
         page = reader.page(record, where=source.where(number), number=number)
@@ -24,6 +28,19 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
     """One JSON object a line; keys in a fixed order, text as it is."""
     for page in pages:
         stream.write(dump(to_record(page)) + b"\n")
+
+
+def check_keys(source: Source) -> None:
+    """An error if a column that was asked for is in none of the records that the head of the file shows."""
+    names: dict[str, None] = {}
+    for line in source.head.split(b"\n") if source.columns else ():
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:  # cut off at the end of the head, or listed when it is read
+            continue
+        names |= dict.fromkeys(record if isinstance(record, dict) else ())
+    if names:
+        check_columns(source.columns, names, where=source.name)
 
 
 def objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:

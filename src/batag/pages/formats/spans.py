@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from batag.pages.formats.array import elements
+from batag.pages.mapping import STANDARD_FIELDS
 from batag.pages.page import Page
-from batag.pages.record import STANDARD_FIELDS, RecordReader
+from batag.pages.record import RecordReader
 from batag.pages.source import Source
 
 
