@@ -119,6 +119,38 @@ def test_what_was_tagged_before_is_replaced_for_people_too(tmp_path: Path) -> No
     assert not problems.counts
 
 
+def test_formulas_whose_value_was_not_saved_are_said_with_their_columns(tmp_path: Path) -> None:
+    rows = [["title", "price", "stock"], ["ACME shoes", "=1+1", "=2*3"], ["red bag", 2, 3], ['="blue" & "hat"', "=A1", None]]
+    path = workbook(tmp_path / "in.xlsx", rows)
+    pages, problems = read_with_problems(path)
+    assert [page["title"] for page in pages] == ["ACME shoes", "red bag"]
+    assert problems.counts == {"no-value": 2, "empty-page": 1}
+    found = Problems()
+    inputs = Inputs(paths=find_inputs([str(path)], format=None))
+    options, out = Options(format="xlsx"), str(tmp_path / "out.xlsx")
+    Job(bundle=tiny_run(), engine="torch", inputs=inputs, out=out, options=options, one_file=True, workers=1).run(
+        problems=found
+    )
+    first, last = (each for each in found.listed if each.kind == "no-value")
+    assert first.where == f"{path}, row 2"
+    assert first.reason.startswith("price, stock: a formula without its value")
+    assert "save it" in first.reason
+    assert last.reason.startswith("title, price: ")
+
+
+def test_a_formula_that_gave_an_empty_text_has_its_value(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "in.xlsx", [["title", "price"], ["ACME shoes", "=1+1"]])
+    edited = tmp_path / "edited.xlsx"
+    with zipfile.ZipFile(path) as book, zipfile.ZipFile(edited, "w") as made:
+        for name in book.namelist():
+            data = book.read(name).decode()
+            made.writestr(name, data.replace('<c r="B2"><f>', '<c r="B2" t="str"><f>'))
+    _, problems = read_with_problems(path)
+    assert problems.counts == {"no-value": 1}
+    _, problems = read_with_problems(edited)
+    assert not problems.counts
+
+
 @pytest.mark.parametrize("id_column", ["id", "SKU"])
 def test_numbers_that_are_ids_stay_numbers_whatever_their_column_is_called(tmp_path: Path, id_column: str) -> None:
     path = workbook(tmp_path / "in.xlsx", [[id_column, "title"], *([1000 + n, title] for n, title in enumerate(TITLES))])

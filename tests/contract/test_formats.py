@@ -461,6 +461,29 @@ def test_the_format_is_told_by_content_alone(tmp_path: Path, kind: str, pack: st
     assert found
 
 
+@pytest.mark.parametrize(
+    "titles",
+    [
+        ["NORDVIK 登山鞋", "資生堂 化粧水"],
+        ["ACME shoes", "NORDVIK shoes", "Shiseido lotion", "ACME boots"],
+        [f"brand{number} shoes" for number in range(200)],
+        ["jacket M-65", "shirt S-XL", "ACME bag", "red bag", "blue bag"],
+    ],
+)
+def test_a_list_of_titles_is_not_taken_for_tokens_and_labels(tmp_path: Path, titles: list[str]) -> None:
+    path = written(tmp_path / "titles.txt", "\n".join(titles) + "\n")
+    with pytest.raises(
+        InputError, match=r"cannot be told .*--format conll.* One title a line .* standard input.* < titles\.txt"
+    ):
+        read_pages(path)
+    assert read_pages(path, format="conll").format == "conll"
+
+
+def test_labels_without_a_none_are_told_if_few_stand_again_and_again(tmp_path: Path) -> None:
+    lines = "ACME brand\nshoes goods\n\n" * 20
+    assert read_pages(written(tmp_path / "file.txt", lines)).format == "conll"
+
+
 @pytest.mark.parametrize("name", WRITABLE)
 def test_our_own_files_are_told_by_content_alone(tmp_path: Path, name: str) -> None:
     path = save([shoe(), Page("2", {"title": "x"})], tmp_path / f"pages{WRITABLE[name]}", name)

@@ -41,6 +41,7 @@ KINDS = {
     ),
     "unknown-source": (NOTED, "a tag says that somebody set it who is not one of ours; it counts as a model's"),
     "untold-language": (NOTED, "a short text that may be in several languages; it is read in that of most pages of its file"),
+    "no-value": (NOTED, "a cell of a workbook is a formula whose value was not saved; it is read as empty"),
     "bad-encoding": (REPAIRED, "bytes that are not in the file's encoding became U+FFFD"),
     "control-characters": (REPAIRED, "raw NUL or control characters inside a JSON string; kept, cleaning removes them"),
     "offset-units": (REPAIRED, "offsets were UTF-16 units; they were turned into code points"),

@@ -158,7 +158,7 @@ def format_of_name(path: Path | str) -> str | None:
 
 def detect_format(source: Source) -> str:
     """The format of a file by its content, then by its name."""
-    from batag.pages.formats.columns import looks_like_columns
+    from batag.pages.formats.column_layout import looks_like_columns
     from batag.pages.formats.delimited import looks_like_table, separator
 
     head = source.head
@@ -183,7 +183,8 @@ def detect_format(source: Source) -> str:
         return "words" if "\t" in text else "conll"
     if named is not None:
         return named
-    todo = f"Say it with --format: {', '.join(FORMATS)}"
+    lines = "One title a line is read by batag tag from standard input, if no file is named: batag tag RUN < titles.txt"
+    todo = f"Say it, as in --format conll (there are {', '.join(FORMATS)}). {lines}"
     raise InputError("is in a format that cannot be told from its content or name", where=source.name, todo=todo)
 
 

@@ -9,25 +9,22 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from batag.pages.check import check_tag, settle
+from batag.pages.formats.column_layout import BEGINS, COMMENT, NONE, PREFIXED, Layout, layout_of
 from batag.pages.given import join_tokens, place_tokens
-from batag.pages.language import CJK, known_language
+from batag.pages.language import known_language
 from batag.pages.page import Offsets, Page, Tag
 from batag.pages.record import dump, plain
 from batag.pages.source import Source
 from batag.settings import settings
 
-NONE = frozenset({"O", "none", "None", "NONE", "_"})
-_COMMENT = re.compile(r"# (id|language|shop|labelled|field|text|tags|extra) = (.*)")
-_PREFIXED = re.compile(r"[BIESLUM]-.")
 _WRITABLE = re.compile(r"(?:(?!-DOCSTART-)[^\t\r\n])+")
-_BEGINS, _ENDS = frozenset("BSU"), frozenset("SUEL")
+_ENDS = frozenset("SUEL")
 
 
 @dataclass
@@ -46,23 +43,9 @@ class _Block:
         return bool(self.tokens or self.fields or self.bad)
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """What the head of the file tells of all of it; `prefixed` is None if it shows no tag."""
-
-    mark: str
-    columns: int
-    prefixed: bool | None
-    begins: bool
-    spaces: bool | None
-
-    def cut(self, line: str) -> list[str]:
-        return line.rsplit(self.mark, self.columns - 1)
-
-
 def read(source: Source) -> Iterator[Page]:
     """Pages of a column file."""
-    layout = _layout(source.head.decode(errors="replace"))
+    layout = layout_of(source.head.decode(errors="replace"))
     for number, block in enumerate(_blocks(source, layout), 1):
         if not block.bad:
             page = _page(block, layout, source, number)
@@ -70,59 +53,11 @@ def read(source: Source) -> Iterator[Page]:
                 yield page
 
 
-def looks_like_columns(head: str) -> bool:
-    """Whether nine of ten lines are a token and a label, in the same number of columns."""
-    if "-DOCSTART-" in head or any(_COMMENT.fullmatch(line) for line in head.split("\n", 20)[:20]):
-        return True
-    lines = _token_lines(head)
-    layout = _layout(head)
-    fitting = [cells for line in lines if len(cells := layout.cut(line)) == layout.columns and all(cells)]
-    labels = {cells[-1] for cells in fitting}
-    same = sum(1 for line in lines if line.count(layout.mark) == layout.columns - 1)
-    return len(fitting) >= 0.9 * len(lines) and same >= 0.9 * len(lines) and 0 < len(labels) <= max(4, len(lines) // 4)
-
-
-def _token_lines(head: str) -> list[str]:
-    lines = head.replace("\r", "").split("\n")
-    whole = lines[:-1] if len(lines) > 1 and len(head) > 1_000 else lines
-    return [line for line in whole if line.strip(" \t") and not line.startswith("-DOCSTART-") and not _COMMENT.fullmatch(line)]
-
-
-def _layout(head: str) -> _Layout:
-    lines = _token_lines(head)
-    mark = "\t" if 2 * sum(1 for line in lines if "\t" in line) >= len(lines) else " "
-    width = Counter(line.count(mark) + 1 for line in lines).most_common(1)[0][0] if lines else 2
-    width = min(max(width, 2), 4)
-    rows = [cells for line in lines if len(cells := line.rsplit(mark, width - 1)) == width and cells[-1].strip()]
-    labels = [cells[-1] for cells in rows if cells[-1] not in NONE]
-    tokens = [cells[0] for cells in rows]
-    characters = bool(tokens) and sum(1 for token in tokens if len(token) == 1) > 0.97 * len(tokens)
-    chinese = sum(1 for token in tokens if CJK.search(token)) > 0.3 * len(tokens)
-    return _Layout(
-        mark=mark,
-        columns=width,
-        prefixed=sum(1 for label in labels if _PREFIXED.match(label)) > 0.9 * len(labels) if labels else None,
-        begins=any(label[0] in _BEGINS for label in labels) and not _starts_inside(rows),
-        spaces=False if characters or chinese else None,
-    )
-
-
-def _starts_inside(rows: list[list[str]]) -> bool:
-    """Whether tags start with I- (the older scheme, where B- only parts neighbours)."""
-    before, inside, begin = "O", 0, 0
-    for cells in rows:
-        if before in NONE and cells[-1] not in NONE:
-            inside += cells[-1][0] == "I"
-            begin += cells[-1][0] in _BEGINS
-        before = cells[-1]
-    return inside > begin
-
-
-def _blocks(source: Source, layout: _Layout) -> Iterator[_Block]:
+def _blocks(source: Source, layout: Layout) -> Iterator[_Block]:
     block = _Block(1)
     for number, raw in source.lines():
         line = raw.rstrip("\r\n")
-        comment = _COMMENT.fullmatch(line)
+        comment = COMMENT.fullmatch(line)
         if not line.strip(" \t") or (comment and comment[1] == "id" and block):
             if block:
                 yield block
@@ -135,7 +70,7 @@ def _blocks(source: Source, layout: _Layout) -> Iterator[_Block]:
         yield block
 
 
-def _token(block: _Block, line: str, layout: _Layout, source: Source, number: int) -> None:
+def _token(block: _Block, line: str, layout: Layout, source: Source, number: int) -> None:
     cells = layout.cut(line)
     block.characters += len(cells[0])
     more_columns = layout.mark == " " and " " in cells[0].strip(" ")
@@ -170,7 +105,7 @@ def _comment(block: _Block, key: str, value: str) -> None:
         block.said[key] = said
 
 
-def _page(block: _Block, layout: _Layout, source: Source, number: int) -> Page | None:
+def _page(block: _Block, layout: Layout, source: Source, number: int) -> Page | None:
     where = source.where(block.line)
     page_id = block.said.get("id") or f"{source.stem}-{number}"
     language = source.language or known_language(block.said.get("language", ""))
@@ -236,15 +171,15 @@ def spans_of(labels: Sequence[str], *, prefixed: bool | None) -> Iterator[tuple[
     first, current, broken, closed = 0, "", False, True
     for place, label in enumerate([*labels, "O"]):
         prefix, kind = ("I", label)
-        if prefixed is not False and _PREFIXED.match(label):
+        if prefixed is not False and PREFIXED.match(label):
             prefix, kind = label[0], label[2:]
         if label in NONE:
             prefix, kind = "O", ""
-        if current and (kind != current or prefix in _BEGINS or closed):
+        if current and (kind != current or prefix in BEGINS or closed):
             yield first, place - 1, current, broken
             current = ""
         if kind and not current:
-            first, current, broken = place, kind, bool(prefixed) and prefix not in _BEGINS
+            first, current, broken = place, kind, bool(prefixed) and prefix not in BEGINS
         closed = prefix in _ENDS
 
 
@@ -291,7 +226,7 @@ def _labelled(page: Page, name: str, *, flat: bool) -> Iterator[tuple[int, int, 
 def _as_read(page: Page, columns: dict[str, list[tuple[int, int, str]]], *, flat: bool) -> Iterator[tuple[str, int, int, str]]:
     """The tags that a reader would see in these columns."""
     for name, rows in columns.items():
-        odd = any(tag.label in NONE or _PREFIXED.match(tag.label) for tag in page.tags)
+        odd = any(tag.label in NONE or PREFIXED.match(tag.label) for tag in page.tags)
         for first, last, label, _ in [] if odd else spans_of([label for _, _, label in rows], prefixed=not flat):
             yield name, rows[first][0], rows[last][1], label
 

@@ -18,6 +18,8 @@ from batag.settings import settings
 Row = tuple[int, dict[int, Any]]
 """A row's number and its cells by their columns, both from 1."""
 
+NO_VALUE = object()
+"""What a cell holds that is a formula whose value was not saved, as scripts write them."""
 _WIDEST = 16_384
 _MAC_DATES = "date1904"
 
@@ -130,9 +132,12 @@ class _Cells:
         kind = cell.get("t", "n")
         if kind == "inlineStr":
             return next((_text(each) for each in cell if _local(each) == "is"), None)
-        text = next((each.text for each in cell if _local(each) == "v"), None)
+        saved = next((each for each in cell if _local(each) == "v"), None)
+        text = saved.text if saved is not None else None
         if not text:
-            return None
+            # Excel saves an empty text as an empty value of the kind str.
+            empty = kind == "str" and saved is not None
+            return NO_VALUE if not empty and any(_local(each) == "f" for each in cell) else None
         if kind == "s":
             return self._strings[int(text)]
         if kind == "b":

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from batag.errors import InputError
 from batag.pages.formats.delimited import column_names
 from batag.pages.formats.sheet import Cell, SheetWriter, cut, possible
-from batag.pages.formats.workbook import Row, Workbook
+from batag.pages.formats.workbook import NO_VALUE, Row, Workbook
 from batag.pages.page import Page
 from batag.pages.record import RecordReader
 from batag.pages.row import COLUMNS, from_cells, to_cells
@@ -46,20 +46,32 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
 
 class SheetRows(Iterator[tuple[int, list[Cell]]]):
     """The rows of the first sheet under its header (`header` as it is spelt, `names` as batag knows them) with their numbers;
-    empty ones are passed over, and so is what stands beside the header's columns."""
+    empty ones are passed over, and so is what stands beside the header's columns. Formulas without a value are noted."""
 
     def __init__(self, source: Source) -> None:
-        self._rows = _rows(source)
-        _, cells = next(self._rows, (1, {}))
+        self._source, self._rows = source, _rows(source)
+        number, cells = next(self._rows, (1, {}))
         given = [cells.get(place) for place in range(1, max(cells, default=0) + 1)]
+        if NO_VALUE in given:
+            self._note(number, "the header")
+            given = [None if name is NO_VALUE else name for name in given]
         self.header = ["" if name is None else str(name) for name in given]
         self.names = column_names(given, source)
 
     def __next__(self) -> tuple[int, list[Cell]]:
         for number, cells in self._rows:
             if any(cell is not None and cell != "" for cell in cells.values()):
-                return number, [_plain(cells.get(place)) for place in range(1, len(self.names) + 1)]
+                row = [cells.get(place) for place in range(1, len(self.names) + 1)]
+                if lost := [name for name, cell in zip(self.names, row, strict=True) if cell is NO_VALUE]:
+                    self._note(number, ", ".join(lost))
+                return number, [None if cell is NO_VALUE else _plain(cell) for cell in row]
         raise StopIteration
+
+    def _note(self, number: int, what: str) -> None:
+        todo = "it is read as empty; open the workbook in Excel or LibreOffice and save it"
+        self._source.problems.add(
+            "no-value", f"{self._source.name}, row {number}", f"{what}: a formula without its value; {todo}"
+        )
 
 
 def _rows(source: Source) -> Iterator[Row]:
