@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import json
 import zipfile
@@ -292,3 +293,80 @@ def test_a_text_comes_back_letter_by_letter(tmp_path: Path, text: str) -> None:
     (page,), problems = read_with_problems(tmp_path / "a.xlsx")
     assert page["title"] == f"x{text}y" == sheet(tmp_path / "a.xlsx")[1][3]
     assert not problems.counts
+
+
+BRAND, GOODS = "brand (tags)", "goods (tags)"
+MARKED = [("title", 0, 4, "brand"), ("title", 5, 10, "goods")]
+
+
+def by_person(path: Path, brand: Any, goods: Any, *, reviewed: Any = "false", title: str = "ACME shoes by Nike") -> Any:
+    """The page of a tagged row (ACME is its brand, shoes its goods) after a person wrote into its columns; and the problems."""
+    tags = [dict(zip(("field", "start", "end", "label"), each, strict=True)) for each in MARKED]
+    told = json.dumps([tag | {"text": title[tag["start"] : tag["end"]], "source": "model"} for tag in tags])
+    header = ["id", "title", BRAND, GOODS, "colour (tags)", "tags", "reviewed", "error"]
+    row = ["1", title, brand, goods, None, told, reviewed, None]
+    if path.suffix == ".csv":
+        rows = [header, ["" if cell is None else cell for cell in row]]
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows(rows)
+    else:
+        workbook(path, [header, row])
+    (page,), problems = read_with_problems(path)
+    assert not [key for key in page.extra if key in (BRAND, GOODS, "colour (tags)")]
+    return {(tag.label, tag.text, tag.source) for tag in page.tags}, page, problems
+
+
+ACME, SHOES = ("brand", "ACME", "model"), ("goods", "shoes", "model")
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.csv"])
+def test_what_a_person_writes_into_the_column_of_a_label_becomes_its_tags(tmp_path: Path, name: str) -> None:
+    assert by_person(tmp_path / name, "ACME", "shoes")[0] == {ACME, SHOES}
+    assert by_person(tmp_path / name, " ACME ", "shoes")[0] == {ACME, SHOES}
+    assert by_person(tmp_path / name, "Nike", "shoes")[0] == {("brand", "Nike", "person"), SHOES}
+    both = {("brand", "ACME", "person"), ("brand", "Nike", "person"), SHOES}
+    for written in ("ACME; Nike", "nike；acme", "ACME\nNike"):
+        tags, page, problems = by_person(tmp_path / name, written, "shoes")
+        assert (tags, page.reviewed, len(problems)) == (both, False, 0)
+    assert by_person(tmp_path / name, None, "shoes")[0] == {SHOES}
+    tags, page, _ = by_person(tmp_path / name, None, None)
+    assert (tags, page.labelled) == (set(), True)
+
+
+def test_a_machines_tag_that_a_person_replaced_never_becomes_the_persons(tmp_path: Path) -> None:
+    tags, page, problems = by_person(tmp_path / "a.xlsx", "Nike", "shoes", reviewed=True)
+    assert tags == {("brand", "Nike", "person"), ("goods", "shoes", "person")}
+    assert (page.reviewed, len(problems)) == (True, 0)
+
+
+def test_what_a_person_wrote_and_the_page_does_not_have_is_listed(tmp_path: Path) -> None:
+    tags, _, problems = by_person(tmp_path / "a.xlsx", "Adidas; Nike", "shoes", reviewed=True)
+    assert tags == {("brand", "Nike", "person"), ("goods", "shoes", "person")}
+    assert problems.counts == {"not-found": 1}
+    assert "brand=Adidas" in problems.listed[0].reason
+
+
+def test_what_a_person_wrote_wins_over_a_longer_tag_of_a_machine(tmp_path: Path) -> None:
+    for brand in ("跑鞋", "鞋", "鞋 アク", "ク"):
+        tags, _, problems = by_person(tmp_path / "a.xlsx", brand, "跑鞋 アク", title="ACME 跑鞋 アク")
+        assert tags == {("brand", brand, "person")}
+        assert problems.counts == {"overlap": 1}
+    assert by_person(tmp_path / "a.xlsx", "メ", "跑鞋 アク", title="ACME 跑鞋 アクメ")[0] == {
+        ("brand", "メ", "person"),
+        ("goods", "跑鞋 アク", "model"),
+    }
+
+
+def test_a_label_that_the_machine_missed_is_read_from_its_column(tmp_path: Path) -> None:
+    told = json.dumps([{"field": "title", "start": 0, "end": 4, "label": "brand", "text": "ACME", "source": "model"}])
+    rows = [["title", BRAND, GOODS, "tags", "reviewed"], ["ACME shoes", "ACME", "shoes", told, "false"]]
+    (page,), problems = read_with_problems(workbook(tmp_path / "a.xlsx", rows))
+    assert [(tag.label, tag.text, tag.source) for tag in page.tags] == [ACME, ("goods", "shoes", "person")]
+    assert len(problems) == 0
+
+
+def test_a_workbook_that_nobody_changed_is_read_as_it_was_written(tmp_path: Path) -> None:
+    tag(workbook(tmp_path / "a.xlsx", [["title"], *([title] for title in TITLES)]), tmp_path / "tagged.xlsx")
+    found, problems = read_with_problems(tmp_path / "tagged.xlsx")
+    assert {tag.source for page in found for tag in page.tags} == {"model"}
+    assert len(problems) == 0

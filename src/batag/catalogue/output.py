@@ -10,12 +10,13 @@ from typing import Any, BinaryIO
 
 from batag.catalogue.rows import Rows
 from batag.catalogue.sheet import TaggedSheet
+from batag.pages.corrections import readable
 from batag.pages.formats.sheet import Cell, SheetWriter
 from batag.pages.formats.table import TableWriter
 from batag.pages.layout import KEY, Layout, escape, layout_of
 from batag.pages.page import Page, Tag
 from batag.pages.record import dump, tag_record
-from batag.pages.row import COLUMNS, readable, to_cells
+from batag.pages.row import COLUMNS, to_cells
 
 SUFFIXES = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv", "xlsx": ".xlsx"}
 COMPRESSIONS = {"": "", "gz": ".gz", "zst": ".zst"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from batag.pages.corrections import readable, shown
 from batag.pages.formats.sheet import MOST_CHARACTERS, Cell, SheetWriter, cut, possible
 from batag.pages.layout import KEY, Layout
 from batag.pages.page import Tag
 from batag.pages.record import dump, tag_record
-from batag.pages.row import readable
 
 
 class TaggedSheet:
@@ -33,7 +33,7 @@ class TaggedSheet:
             what = f"{', '.join(lost) or 'tags'} cut: a cell of Excel holds {MOST_CHARACTERS:,} characters"
             left = f"; {len(tags) - len(kept):,} tags left out" if len(kept) < len(tags) else ""
             error = "; ".join(filter(None, [error, f"{where}: {what}{left}"]))
-        texts = ["; ".join(dict.fromkeys(tag.text for tag in kept if tag.label == label)) for label in self._labels]
+        texts = [shown(tag.text for tag in kept if tag.label == label) for label in self._labels]
         mark = [dump(Layout(columns).record()).decode() if columns else ""] if self._marked else []
         self._sheet.row([*fitting.values(), *map(cut, texts), told, "false", cut(error or ""), *mark])
         return error

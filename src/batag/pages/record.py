@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from batag.pages.check import check_tag, settle
+from batag.pages.corrections import beside, has_no_place
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.language import known_language
 from batag.pages.layout import KEY, layout_of
@@ -158,12 +159,16 @@ class RecordReader:
             return None
         theirs = {columns[name]: name for name in reversed(list(fields)) if name in columns}
         tags = []
-        for item in given:
+        texts = [(item["label"], item["text"]) for item in given if has_no_place(item)]
+        for item in given if not texts else [item for item in given if not has_no_place(item)]:
             if type(item) is not dict and isinstance(item, Sequence) and len(item) == 3:
                 item = dict(zip(("start", "end", "label"), item, strict=True))
             tag = self._tag(item, fields, theirs, where, page_id)
             if tag is not None:
                 tags.append(tag)
+        if texts:
+            people = find_labels(texts, fields, where=where, page_id=page_id, problems=self.problems) or ()
+            tags = [*beside(tags, people, where=where, page_id=page_id, problems=self.problems), *people]
         if given and not tags:
             return None
         return settle(tags, fields, where=where, page_id=page_id, problems=self.problems)

@@ -7,12 +7,12 @@ from typing import Any
 
 import orjson
 
+from batag.pages.corrections import corrected, is_readable, readable
 from batag.pages.layout import KEY, unescaped
 from batag.pages.mapping import KNOWN_KEYS, STANDARD_FIELDS
 from batag.pages.page import Page
 from batag.pages.record import dump, to_record
 
-_FOR_PEOPLE = " (tags)"
 COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "tags", "reviewed", "more")
 """`tags` is a JSON list; `reviewed` true, false or, without labels, empty; `more` a JSON object of everything else
 (other fields, tokens, extra columns), often empty."""
@@ -36,19 +36,15 @@ def to_cells(page: Page) -> dict[str, str]:
     return cells
 
 
-def readable(label: str) -> str:
-    """The column of a workbook that has the tags of a label for people; `tags` has them for machines."""
-    return f"{label}{_FOR_PEOPLE}"
-
-
 def from_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a row, as it was before cells were escaped."""
+    """The record of a row, as it was before cells were escaped; with the tags that people put right in columns for them."""
     tags, more = _loads(cells.get("tags"), b"["), _loads(cells.get("more"), b"{")
     record = unescaped(cells)
     if isinstance(tags, list):
         repeating = {readable(str(tag.get("label"))) for tag in tags if isinstance(tag, Mapping)}
-        empty = {key for key, value in record.items() if value == "" and key.endswith(_FOR_PEOPLE)}
-        record = {key: value for key, value in record.items() if key not in repeating | empty} | {"tags": tags}
+        empty = {key for key, value in record.items() if value == "" and is_readable(key)}
+        mended = {"tags": corrected(tags, record)}
+        record = {key: value for key, value in record.items() if key not in repeating | empty} | mended
     if isinstance(more, dict):
         del record["more"]
         record |= more

@@ -8,6 +8,7 @@ from datetime import datetime, time
 from typing import Any, BinaryIO
 
 from batag.errors import InputError
+from batag.pages.corrections import is_readable
 from batag.pages.formats.delimited import column_names
 from batag.pages.formats.sheet import Cell, SheetWriter, cut, possible
 from batag.pages.formats.workbook import NO_VALUE, Row, Workbook
@@ -22,9 +23,11 @@ def read(source: Source) -> Iterator[Page]:
     """Pages of a workbook, row by row."""
     rows = SheetRows(source)
     reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
+    # A person who empties such a cell takes the tags away.
+    emptied = dict.fromkeys(filter(is_readable, rows.names), "") if "tags" in rows.names else {}
     for number, cells in rows:
-        record = from_cells({name: str(cell) for name, cell in zip(rows.names, cells, strict=False) if cell is not None})
-        page = reader.page(record, where=f"{source.name}, row {number}", number=number - 1)
+        given = {name: str(cell) for name, cell in zip(rows.names, cells, strict=False) if cell is not None}
+        page = reader.page(from_cells(emptied | given), where=f"{source.name}, row {number}", number=number - 1)
         if page is not None:
             yield page
 

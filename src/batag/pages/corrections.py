@@ -1,0 +1,67 @@
+"""What people write into the columns that a workbook has for them to read (`brand (tags)`), where it differs from `tags`."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeGuard
+
+from batag.pages.page import PERSON, Tag
+from batag.pages.problems import Problems
+
+_FOR_PEOPLE = " (tags)"
+_SEPARATOR = re.compile("[;；\n]")
+
+
+def readable(label: str) -> str:
+    """The column of a workbook that has the tags of a label for people; `tags` has them for machines."""
+    return f"{label}{_FOR_PEOPLE}"
+
+
+def is_readable(column: str) -> bool:
+    """Whether a column has the name of one for people."""
+    return column.endswith(_FOR_PEOPLE) and column != _FOR_PEOPLE
+
+
+def shown(texts: Iterable[str]) -> str:
+    """The texts of a label as its column has them."""
+    return "; ".join(dict.fromkeys(texts))
+
+
+def corrected(tags: list[Any], record: Mapping[str, Any]) -> list[Any]:
+    """The tags of a row. Where the column of a label says something else, they are what it says: texts without a place."""
+    texts: dict[str, list[str]] = {}
+    for tag in tags:
+        if isinstance(tag, Mapping):
+            texts.setdefault(str(tag.get("label")), []).append(str(tag.get("text") or ""))
+    said = {key.removesuffix(_FOR_PEOPLE): cell for key, cell in record.items() if is_readable(key) and isinstance(cell, str)}
+    other = {label: cell for label, cell in said.items() if cell.split() != shown(texts.get(label, ())).split()}
+    if not other:
+        return tags
+    kept = [tag for tag in tags if not isinstance(tag, Mapping) or str(tag.get("label")) not in other]
+    pieces = [(label, piece.strip()) for label, cell in other.items() for piece in _SEPARATOR.split(cell)]
+    return kept + [{"label": label, "text": text, "source": PERSON} for label, text in dict.fromkeys(pieces) if text]
+
+
+def has_no_place(tag: Any) -> TypeGuard[Mapping[str, str]]:
+    """Whether a tag is a person's label and text alone, to be found in the page."""
+    if not isinstance(tag, dict) or len(tag) != 3 or tag.get("source") != PERSON:
+        return False
+    return all(isinstance(tag.get(key), str) and tag[key] for key in ("label", "text"))
+
+
+def beside(tags: Iterable[Tag], people: Iterable[Tag], *, where: str, page_id: str, problems: Problems) -> Iterator[Tag]:
+    """The tags, without those of machines that overlap one of people's, which come settled."""
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for tag in people:
+        spans.setdefault(tag.field, []).append((tag.start, tag.end))
+    for each in spans.values():
+        each.sort()
+    for tag in tags:
+        own = spans.get(tag.field, [])
+        near = bisect_left(own, (tag.end, 0)) - 1
+        if tag.source != PERSON and near >= 0 and own[near][1] > tag.start:
+            problems.add("overlap", where, f"{tag.label} at {tag.start} overlaps what a person wrote", page=page_id)
+        else:
+            yield tag
