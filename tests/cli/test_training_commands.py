@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,9 @@ import pytest
 from tests.tiny import QUICK, catalogue, describe, make_bundle, redescribe, tiny_exported, tiny_run, tiny_tagger, typed
 
 import batag as package
-from batag.cli.cautions import rare_classes
+from batag.cli.cautions import idle_encoder, rare_classes
 from batag.errors import BatagError, InputError, UsageError
-from batag.pages.formats import write_pages
+from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page, Tag
 from batag.tagging.assessment import assess
 
@@ -81,6 +82,27 @@ def test_train_show_evaluate_and_tag_follow_one_another(batag: Any, files: Path,
     names = {path.name for path in (tmp_path / "run").iterdir()} - {".lock"}
     assert {"bundle", "curves.png", "data.json", "metrics.jsonl", "recipe.toml"} < names
     assert not any(name.endswith(".tmp") for name in names)
+
+
+def test_dev_pages_that_also_stand_in_train_are_counted_and_said(files: Path, tmp_path: Path) -> None:
+    write_pages([*read_pages(files / "train.jsonl"), *islice(read_pages(files / "dev.jsonl"), 3)], tmp_path / "leaks.jsonl")
+    quick = (*SETTINGS, "--set", "training.epochs=1", "--json")
+    done = typed("train", tmp_path / "leaks.jsonl", "--dev", files / "dev.jsonl", "--out", tmp_path / "run", *quick)
+    assert "dev: pages that are in train too, word for word: 3 of 12; " in done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["data"]["dev"]["in_train"] == 3
+    shown = json.loads(typed("show", tmp_path / "run", "--json").stdout)
+    assert facts["neighbours_share"] == shown["neighbours_share"]
+    assert any("of the say" in line for line in facts["doubts"]) == (facts["neighbours_share"] > 0.95)
+
+
+def test_an_encoder_that_decides_nearly_nothing_is_said_and_what_to_do() -> None:
+    (line,) = idle_encoder(0.96)
+    assert line.startswith("the encoder has 4.0 % of the say")
+    assert "more pages" in line
+    assert "training.epochs" in line
+    assert idle_encoder(1.0)[0].startswith("the encoder has 0.0 % of the say")
+    assert idle_encoder(0.95) == idle_encoder(0.5) == idle_encoder(None) == []
 
 
 def test_training_says_what_comes_out_and_what_to_type_next(files: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from batag.cli.tables import percent
 from batag.cli.terminal import counted
 from batag.labels.provenance import in_words
 from batag.pages.page import PERSON
@@ -12,6 +13,8 @@ from batag.settings import settings
 
 if TYPE_CHECKING:
     from batag.training.run import Run
+
+_IDLE = 0.05
 
 
 def unseen(measured_by: str) -> list[str]:
@@ -65,6 +68,11 @@ def notes(facts: dict[str, Any]) -> list[str]:
         )
     if train["left_out"]:
         lines.append(f"train: {train['left_out']:,} old pages or pages by machines are left out: they are twins of dev pages")
+    if dev["in_train"]:
+        lines.append(
+            f"dev: pages that are in train too, word for word: {dev['in_train']:,} of {dev['pages']:,}; scores say how well "
+            "these are remembered, not how good tags of new pages will be; name other pages with --dev, or leave it out"
+        )
     if dev["not_reviewed"]:
         lines.append(f"dev: {dev['not_reviewed']:,} pages that no person has seen are left out")
     if not train["reviewed"]:
@@ -107,11 +115,22 @@ def _about(pages: float) -> str:
     return f"{math.ceil(pages / 10) * 10:,}"
 
 
+def idle_encoder(neighbours_share: float | None) -> list[str]:
+    """What is to be said if the encoder, whose scores each epoch showed, decides nearly nothing."""
+    if neighbours_share is None or 1 - neighbours_share >= _IDLE:
+        return []
+    return [
+        f"the encoder has {percent(1 - neighbours_share)} % of the say: tags come from the reader of neighbours, which dev "
+        "preferred, and the scores of the epochs above are of an encoder that hardly counts; label more pages, or train for "
+        "more epochs (--set training.epochs=N)"
+    ]
+
+
 def doubts(run: Run) -> list[str]:
-    """What dev was too small to tell."""
+    """What dev was too small to tell, and what was learnt for nothing."""
     assert run.dial is not None
     assert run.data is not None
-    lines = []
+    lines = idle_encoder(run.neighbours_share)
     if (pages := len(run.data.judge.pages)) < settings.few_dev_pages:
         lines.append(
             f"which epoch is the best is mostly chance, and so are these scores: only {pages:,} pages to choose by (fewer than "

@@ -199,7 +199,7 @@ def report(run: Run, *, as_json: bool) -> None:
     if as_json:
         assert run.data is not None
         said = {"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores}
-        print_json(said | {"doubts": doubts(run)})
+        print_json(said | {"neighbours_share": run.neighbours_share, "doubts": doubts(run)})
         return
     out = console()
     chosen = f"epoch {run.scores['epoch']}, by {run.selection.metric}"

@@ -29,7 +29,7 @@ from batag.segmentation.majority import read_with_language
 from batag.segmentation.segmentation import Segmentation
 from batag.settings import settings
 from batag.training.dev import Dev
-from batag.training.examples import Example, LabelledWords, choose_scheme, label_counts, label_words, make_examples
+from batag.training.examples import Example, LabelledWords, choose_scheme, label_counts, label_words, make_examples, repeated
 from batag.training.recipe import Recipe
 from batag.training.start import check_start
 
@@ -224,7 +224,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     facts: dict[str, Any] = {part: each.facts() for part, each in found.items()} | {"held_out": not files.dev}
     unknown = sorted({*found["dev"].class_tokens, *found["old_dev"].class_tokens} - {"none", *scheme.classes})
     facts["dev"] |= {"unknown_classes": unknown, "replayed": old_dev.labelled, "not_reviewed": measuring.not_reviewed}
-    facts["dev"]["not_labelled"] = measuring.not_labelled
+    facts["dev"] |= {"not_labelled": measuring.not_labelled, "in_train": repeated(found["dev"], of=found["train"])}
     facts["measured_by"] = measuring.by
     for name, counts in facts["train"]["sources"].items():
         counts["weight"] = weights[name]

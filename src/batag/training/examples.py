@@ -79,6 +79,12 @@ class LabelledWords:
         }
 
 
+def repeated(pages: LabelledWords, *, of: LabelledWords) -> int:
+    """How many of the pages have exactly the words of a page of the others."""
+    there = {hash(tuple(page.words)) for page in of.pages}
+    return sum(1 for page in pages.pages if page.words and hash(tuple(page.words)) in there)
+
+
 def label_words(
     pages: Iterable[Page], segmentation: Segmentation, *, weights: Mapping[str, float] | None = None
 ) -> LabelledWords:

@@ -16,6 +16,7 @@ from batag.bundles.bundle import find_bundle
 from batag.bundles.description import DESCRIPTION
 from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
+from batag.encoders.neighbours import SHARE
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.dial_chart import draw_dial
 from batag.objectives import build_objective
@@ -62,6 +63,7 @@ class Run:
         self.scores: dict[str, Any] = {}
         self.dial: DialOfDev | None = None
         self.fitting = 0.0, 0.0
+        self.neighbours_share: float | None = None
 
     @classmethod
     def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Self:
@@ -259,6 +261,7 @@ class Run:
         weights, facts = load_weights_file(self.folder / BEST)
         tuned = self.data.dev if self.data.tuned_by_both else self.data.judge.examples
         weights = choose_share(self.learner.model, weights, tuned)
+        self.neighbours_share = weights[SHARE].item() if self.learner.model.neighbours is not None else None
         name = without_surrogates(self.folder.resolve().name)
         start = self.data.start.description if self.data.start is not None else None
         dial = measure_dial(self.learner.model, weights, self.data, recipe=self.recipe, before=start)
