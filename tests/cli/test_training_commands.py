@@ -101,6 +101,7 @@ def test_an_encoder_that_decides_nearly_nothing_is_said_and_what_to_do() -> None
     assert line.startswith("the encoder has 4.0 % of the say")
     assert "more pages" in line
     assert "training.epochs" in line
+    assert "scored with both, half and half" in line
     assert idle_encoder(1.0)[0].startswith("the encoder has 0.0 % of the say")
     assert idle_encoder(0.95) == idle_encoder(0.5) == idle_encoder(None) == []
 

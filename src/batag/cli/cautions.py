@@ -116,13 +116,13 @@ def _about(pages: float) -> str:
 
 
 def idle_encoder(neighbours_share: float | None) -> list[str]:
-    """What is to be said if the encoder, whose scores each epoch showed, decides nearly nothing."""
+    """What is to be said if the encoder, which the epochs taught, decides nearly nothing."""
     if neighbours_share is None or 1 - neighbours_share >= _IDLE:
         return []
     return [
-        f"the encoder has {percent(1 - neighbours_share)} % of the say: tags come from the reader of neighbours, which dev "
-        "preferred, and the scores of the epochs above are of an encoder that hardly counts; label more pages, or train for "
-        "more epochs (--set training.epochs=N)"
+        f"the encoder has {percent(1 - neighbours_share)} % of the say: dev preferred the reader of neighbours, so what was learnt "
+        "in the epochs above (scored with both, half and half) hardly counts; label more pages, or train for more epochs "
+        "(--set training.epochs=N)"
     ]
 
 
