@@ -687,10 +687,11 @@ def test_a_mapping_to_a_missing_column_lists_the_columns(tmp_path: Path) -> None
         read_all(written(tmp_path / "a.csv", "id,name,body\n1,a,b\n"), columns={"title": "nome"})
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json"])
 def test_a_misspelt_column_is_an_error_that_offers_the_nearest_one_also_beside_an_own_title(tmp_path: Path, name: str) -> None:
     records = [{"id": "1", "title": "old", "name": "a"}, {"id": "2", "title": "b"}]
     text = "id,title,name\n1,old,a\n2,b,\n" if name == "a.csv" else lines("{", *records)
+    text = json.dumps(records) if name == "a.json" else text
     with pytest.raises(InputError) as caught:
         read_all(written(tmp_path / name, text), columns={"title": "nam"})
     todo = "Did you mean --columns title=name? The columns are id, title, name"

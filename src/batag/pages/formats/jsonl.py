@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from io import BytesIO
 from typing import Any, BinaryIO
 
 import orjson
 
+from batag.pages.formats.array import split_array
 from batag.pages.formats.json_object import parse_object
 from batag.pages.mapping import check_columns
 from batag.pages.page import Page
@@ -33,14 +36,21 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
 def check_keys(source: Source) -> None:
     """An error if a column that was asked for is in none of the records that the head of the file shows."""
     names: dict[str, None] = {}
-    for line in source.head.split(b"\n") if source.columns else ():
+    head = source.head if source.columns else b""
+    for piece in _elements(head) if head.lstrip().startswith(b"[") else head.split(b"\n"):
         try:
-            record = orjson.loads(line)
+            record = orjson.loads(piece)
         except orjson.JSONDecodeError:  # cut off at the end of the head, or listed when it is read
             continue
         names |= dict.fromkeys(record if isinstance(record, dict) else ())
     if names:
         check_columns(source.columns, names, where=source.name)
+
+
+def _elements(head: bytes) -> Iterator[bytes]:
+    """The elements of an array as far as the head has them whole."""
+    with suppress(EOFError):
+        yield from filter(None, split_array(BytesIO(head)))
 
 
 def objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from batag.pages.formats.array import elements
+from batag.pages.formats.jsonl import check_keys
 from batag.pages.mapping import STANDARD_FIELDS
 from batag.pages.page import Page
 from batag.pages.record import RecordReader
@@ -14,6 +15,7 @@ from batag.pages.source import Source
 
 def read(source: Source) -> Iterator[Page]:
     """Pages of a span file; also a JSON array of batag's own records. Other keys (an article's id) stay what they are."""
+    check_keys(source)
     reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
     for where, number, record in elements(source):
         entities = record.pop("entities", None)
