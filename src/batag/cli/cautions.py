@@ -121,8 +121,8 @@ def idle_encoder(neighbours_share: float | None) -> list[str]:
         return []
     return [
         f"the encoder has {percent(1 - neighbours_share)} % of the say: dev preferred the reader of neighbours, so what was "
-        "learnt in the epochs above (scored with both, half and half) hardly counts; label more pages, or train for more epochs "
-        "(--set training.epochs=N)"
+        "learnt in the epochs above (scored with both, half and half) hardly counts; label more pages, or train for more "
+        "epochs (--set training.epochs=N)"
     ]
 
 
