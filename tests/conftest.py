@@ -18,7 +18,10 @@ settings.register_profile("batag", deadline=None, derandomize="CI" in os.environ
 settings.load_profile("batag")
 
 # Files that take a minute or more begin first, so that no core is left with one of them at the end.
-LONGEST = ("test_readme", "crash/test_training", "crash/test_catalogue", "crash/test_paper", "cli/test_demo", "test_cluster")
+LONGEST = (
+    *("test_readme", "crash/test_training", "crash/test_catalogue", "crash/test_paper", "cli/test_demo", "test_cluster"),
+    *("training/test_run", "cli/test_training_commands", "training/test_loop", "training/test_start", "training/test_vectors"),
+)
 
 WORKSHOP = "BATAG_TESTS_WORKSHOP"
 """Names the folder of what is made once for all workers of a test run."""
@@ -54,7 +57,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def mostly_long(values: Iterable[Any], *short: Any) -> list[Any]:
     """Cases of a test of which only the `short` ones run without --all."""
-    return [value if value in short else pytest.param(value, marks=pytest.mark.long) for value in values]
+    parts = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [pytest.param(*part, marks=() if part in short or part[0] in short else pytest.mark.long) for part in parts]
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import mostly_long
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 CALLS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -21,7 +22,7 @@ CALLS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", mostly_long(CALLS, "speed"))
 def test_a_place_that_cannot_be_written_to_is_said_before_anything_is_measured(name: str, tmp_path: Path) -> None:
     given, option = CALLS[name]
     (tmp_path / "file").write_text("", encoding="utf-8")

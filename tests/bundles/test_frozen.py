@@ -63,6 +63,7 @@ def test_engines_look_vectors_up_as_the_classifier_does(bundle: Path) -> None:
         np.testing.assert_allclose(values, probabilities(model, [asked], torch.device("cpu"))[0], atol=1e-5)
 
 
+@pytest.mark.long
 def test_a_bundle_with_vectors_is_exported_and_needs_no_torch(bundle: Path) -> None:
     pages = catalogue(5, split="test")
     found = read_bundle(bundle)

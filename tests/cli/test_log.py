@@ -80,6 +80,7 @@ def test_time_left_is_said_in_a_unit_that_fits(seconds: float, said: str) -> Non
     assert log.time_left(seconds, 0.5) == said
 
 
+@pytest.mark.long
 def test_training_into_a_file_says_what_it_begins_with(tmp_path: Path) -> None:
     short = Page("short", {"title": "NIKE"}, labelled=True)
     write_pages(

@@ -153,6 +153,7 @@ def test_devices_are_written_into_as_ever(folder: Path) -> None:
     assert typed("tag", tiny_run(), "in.jsonl", "-o", "/dev/null", "--to", "jsonl").returncode == 0
 
 
+@pytest.mark.long
 def test_a_folder_is_tagged_with_and_without_a_file_to_write(folder: Path) -> None:
     write_pages(catalogue(1), folder / "folder" / "more.csv")
     done = typed("tag", tiny_run(), "folder")

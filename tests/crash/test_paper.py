@@ -40,6 +40,7 @@ def test_control_c_stops_workers_and_all_and_says_how_to_go_on(tmp_path: Path) -
         wait_until(lambda: not alive(process.pid))
 
 
+@pytest.mark.long
 def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     corpus, out = corner_corpus(tmp_path / "corpus"), tmp_path / "out"
     with started(command(corpus, out, epochs=500)) as process:

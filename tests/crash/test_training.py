@@ -392,6 +392,7 @@ def test_a_device_that_is_really_full_leaves_the_last_good_checkpoint(
     assert differing(outcome(folder), undisturbed) == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_no_picture")
 def test_a_device_too_small_for_a_second_checkpoint_says_so_and_keeps_the_first(tmp_path: Path, device: Path) -> None:
     files = small_files(tmp_path / "pages")
@@ -516,7 +517,7 @@ def _interruptible() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_no_picture", "_interruptible")
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", mostly_long([1, 2], 1))
 @pytest.mark.parametrize("moment", [at_a_step, at_dev, at_the_best, at_a_checkpoint, at_the_end])
 def test_an_interrupt_at_a_delicate_moment_leaves_what_can_be_gone_on_with(
     tmp_path: Path,

@@ -51,6 +51,7 @@ def test_a_power_law_is_continued_and_a_flat_curve_is_not() -> None:
     assert pages_for(points({100: 0.9, 200: 0.8, 400: 0.7}), "macro_f1", gain=0.01) is None
 
 
+@pytest.mark.long
 def test_the_command_trains_each_size_once_and_draws(tmp_path: Path) -> None:
     pages = tmp_path / "pages.jsonl"
     write_pages(catalogue(30), pages)

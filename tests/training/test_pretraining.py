@@ -77,6 +77,7 @@ def test_about_the_share_of_words_is_hidden_and_only_known_ones_are_guessed() ->
     assert model.input.words.weight.grad is not None
 
 
+@pytest.mark.long
 def test_guessing_gets_better_and_the_bundle_starts_a_training(tmp_path: Path, pages: Path) -> None:
     epochs = finish(begun(tmp_path / "words", pages, "training.epochs=4"))
     assert epochs[-1].dev_loss < epochs[0].dev_loss

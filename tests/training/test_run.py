@@ -563,7 +563,7 @@ def test_the_bundle_tags_as_the_run_does(done: Run, files: dict[str, Any]) -> No
     assert facts["epoch"] == done.scores["epoch"]
 
 
-@pytest.mark.parametrize(("scheme", "window"), [("flat", 256), ("bio", 256), ("flat", 24)])
+@pytest.mark.parametrize(("scheme", "window"), mostly_long([("flat", 256), ("bio", 256), ("flat", 24)], ("bio", 256)))
 def test_the_scores_of_the_run_are_those_of_its_bundle_on_dev(
     tmp_path: Path, files: dict[str, Any], scheme: str, window: int
 ) -> None:
@@ -612,7 +612,9 @@ def bits_of(model: nn.Module) -> dict[str, bytes]:
 
 @pytest.mark.parametrize(
     ("what", "settings"),
-    [("nan", ()), ("inf", ()), ("gradient", ("training.clip=1",)), ("gradient", ())],
+    mostly_long(
+        [("nan", ()), ("inf", ()), ("gradient", ("training.clip=1",)), ("gradient", ())], ("nan", ()), ("gradient", ())
+    ),
     ids=["nan", "inf", "gradient, clipped", "gradient"],
 )
 def test_a_loss_that_is_not_finite_keeps_the_weights_and_the_batch_and_can_be_gone_on_from(

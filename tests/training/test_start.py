@@ -101,6 +101,7 @@ def test_a_bundle_without_its_run_has_no_old_pages_to_mix_in(tmp_path: Path, new
     assert run.data.facts["train"]["pages"] == 30
 
 
+@pytest.mark.long
 def test_training_from_a_bundle_begins_where_it_was(tmp_path: Path) -> None:
     test = catalogue(10, split="test")
     files = written(tmp_path / "more.jsonl", catalogue(20, seed=1)), written(tmp_path / "dev.jsonl", catalogue(10, split="dev"))
@@ -221,6 +222,7 @@ def test_a_start_that_means_something_else_is_one_clear_error(tmp_path: Path, ne
         assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 def test_a_run_from_a_bundle_is_resumed_to_the_same_numbers(tmp_path: Path, new: Path) -> None:
     settings = ("training.epochs=2", "training.checkpoint_steps=3")
     whole = begun(tmp_path / "whole", new, *settings, start=tiny_run())
