@@ -1,0 +1,148 @@
+"""What the second reader (`head.neighbours`) brings: the default recipe with it and without it, by corpus, size and seed.
+
+Run `python benchmarks/second_reader.py FOLDER_OF_CORPORA --out benchmarks/results`. The encoder's weights after each epoch do
+not depend on the second reader, so one training gives both rows: each chooses its epoch and its operating points on dev by
+itself, and is then scored on test. Finished trainings are kept in --runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import random
+import statistics
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from datetime import date
+from itertools import product
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from accuracy import CORPORA, choose_points, read_pages_of, score
+from place import new_folder
+
+from batag.evaluation.decoding import Decoding
+from batag.pages.formats import write_pages
+from batag.pages.stopwords import stop_words_by_language
+from batag.training.checkpoint import load_weights_file
+from batag.training.data import DataFiles
+from batag.training.folder import BEST
+from batag.training.loop import EpochDone, probabilities_with
+from batag.training.loop import score as score_dev
+from batag.training.neighbours import choose_share
+from batag.training.recipe import read_recipe
+from batag.training.run import Run
+from batag.training.selection import Selection
+
+NAMES = ("taobao-words", "wikipedia-words", "conll2003")
+SIZES = (100, 500, 0)
+POINTS = {"macro F1 (balanced)": ("balanced", "macro_f1"), "macro F2 (rich)": ("rich", "macro_f2")}
+
+
+class BothRun(Run):
+    """A run that also keeps the weights that are best on dev without the second reader."""
+
+    alone: dict[str, torch.Tensor]
+
+    def _epoch(self, done: EpochDone, *, seconds: float, busy: float) -> None:
+        super()._epoch(done, seconds=seconds, busy=busy)
+        assert self.learner is not None
+        assert self.data is not None
+        if done.epoch == 1:
+            self.best_alone = Selection(self.recipe.training.selection)
+        model = self.learner.model
+        reader, model.neighbours = model.neighbours, None
+        scores = score_dev(self.learner, self.data.judge.examples, self.data.scheme, device=self.device)
+        if self.best_alone.better(done.epoch, scores.summary()):
+            self.alone = {name: value.clone() for name, value in self.learner.weights().items()}
+        model.neighbours = reader
+
+
+def run(name: str, size: int, seed: int, data: Path, runs: Path) -> None:
+    """One training, scored with the second reader and without it."""
+    torch.set_num_threads(1)
+    corpus = CORPORA[name]
+    pages = corpus.pages(data)
+    random.Random(seed).shuffle(pages["train"])
+    pages["train"] = pages["train"][: size or None]
+    stem = runs / f"{name}-{size or 'all'}-{seed}"
+    files = {split: stem.with_name(f"{stem.name}-{split}.jsonl") for split in ("train", "dev")}
+    for split, path in files.items():
+        write_pages(pages[split], path)
+    settings = [f"pages.scheme={corpus.scheme}", f"training.seed={seed}"]
+    training = BothRun.create(stem, read_recipe(None, settings=settings), DataFiles((files["train"],), (files["dev"],)))
+    training.prepare(device="cpu")
+    for _ in training.train():
+        pass
+    assert training.learner is not None
+    model = training.learner.model
+    scheme, parts = read_pages_of(pages, corpus.scheme)
+    found: dict[str, Any] = {"share": training.neighbours_share}
+    both = choose_share(model, load_weights_file(stem / BEST)[0], parts["dev"].examples)
+    for row, weights in (("with", both), ("without", training.alone)):
+        if row == "without":
+            model.neighbours = None
+        dev, test = (probabilities_with(model, weights, parts[split].examples) for split in ("dev", "test"))
+        dial = choose_points(parts["dev"], dev, scheme)
+        decoding = Decoding(scheme, dial=dial, stop_words=stop_words_by_language())
+        scores = {point: score(parts["test"], test, decoding, point) for point in ("balanced", "rich")}
+        found[row] = {title: 100 * scores[point][key] for title, (point, key) in POINTS.items()}
+    part = stem.with_suffix(".part")
+    part.write_text(json.dumps(found), encoding="utf-8")
+    part.replace(stem.with_suffix(".json"))
+
+
+def table(runs: Path, seeds: int) -> str:
+    """Means over seeds, and the gain over all corpora that are there at each size."""
+    lines = [
+        "| corpus | pages | seeds | share | F1 with | F1 without | gain | F2 with | F2 without | gain |",
+        f"|{'---|' * 10}",
+    ]
+    gains: dict[int, list[float]] = {}
+    for size, name in product(SIZES, NAMES):
+        paths = [runs / f"{name}-{size or 'all'}-{seed}.json" for seed in range(seeds)]
+        found = [json.loads(path.read_text("utf-8")) for path in paths if path.exists()]
+        if not found:
+            continue
+        cells = [name, str(size or "all"), str(len(found)), f"{statistics.mean(each['share'] for each in found):.2f}"]
+        for title in POINTS:
+            one, other = (statistics.mean(each[row][title] for each in found) for row in ("with", "without"))
+            cells += [f"{one:.1f}", f"{other:.1f}", f"{one - other:+.2f}"]
+        gains.setdefault(size, []).append(one - other)
+        lines.append(f"| {' | '.join(cells)} |")
+    lines.append("")
+    for size, own in gains.items():
+        lines.append(f"- {size or 'all'} pages: macro F2 {statistics.mean(own):+.2f} (mean of {len(own)} corpora)")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--runs", type=new_folder, default="second-reader-runs")
+    parser.add_argument("--out", type=new_folder)
+    parser.add_argument("--show", action="store_true", help="train nothing, print what is there")
+    options = parser.parse_args()
+    work = [(name, size, seed) for size, seed, name in product(SIZES, range(options.seeds), NAMES)]
+    missing = [each for each in work if not (options.runs / f"{each[0]}-{each[1] or 'all'}-{each[2]}.json").exists()]
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        for each in [] if options.show else [pool.submit(run, *job, options.data, options.runs) for job in missing]:
+            each.result()
+            print(table(options.runs, options.seeds), flush=True)
+    text = table(options.runs, options.seeds)
+    print(text)
+    if options.out:
+        where = f"{platform.machine()}, torch {torch.__version__}, {date.today()}"
+        (options.out / "second-reader.md").write_text(f"{text}\n\n{where}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
