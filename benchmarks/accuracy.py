@@ -32,11 +32,11 @@ from batag.evaluation.decoding import Decoding
 from batag.evaluation.operating_point import NAMES, Dial
 from batag.evaluation.report import Report
 from batag.evaluation.tokens import TokenScores
-from batag.experiments.comparison import compare
-from batag.experiments.definition import PAPER_SETTINGS
 from batag.labels.scheme import Scheme
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
+from batag.paper.comparison import compare
+from batag.paper.definition import PAPER_SETTINGS
 from batag.segmentation.segmentation import Segmentation
 from batag.tagging.tagger import Tagger
 from batag.training.data import DataFiles

@@ -20,8 +20,8 @@ from torch.nn import functional as F
 
 from batag.encoders.classifier import build_classifier
 from batag.encoders.vocabulary import Vocabulary
-from batag.experiments.definition import PAPER_SETTINGS
 from batag.objectives import build_objective
+from batag.paper.definition import PAPER_SETTINGS
 from batag.training.examples import Example
 from batag.training.loop import build_learner, rate_of, take_step
 from batag.training.recipe import read_recipe

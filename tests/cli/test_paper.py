@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.experiments.corner import SMALL, corner_corpus
+from tests.paper.corner import SMALL, corner_corpus
 from tests.tiny import typed
 
 from batag.training.schedule import VERSIONS

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.experiments.corner import SMALL, corner_corpus
+from tests.paper.corner import SMALL, corner_corpus
 from tests.processes import PATIENCE, alive, started, wait_until
 
 

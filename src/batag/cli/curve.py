@@ -43,9 +43,9 @@ def curve(
     from batag.cli.tables import percent
     from batag.cli.terminal import cell, collected_problems, console, one_line, print_json, watched
     from batag.errors import InputError
-    from batag.experiments.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
     from batag.pages.targets import check_targets
     from batag.segmentation.majority import read_with_language
+    from batag.training.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
     from batag.training.loop import StepDone
     from batag.training.recipe import read_recipe
     from batag.training.run import Run

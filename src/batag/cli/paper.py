@@ -10,9 +10,9 @@ import typer
 from batag.cli import options
 
 if TYPE_CHECKING:
-    from batag.experiments.corpus import Corpus
-    from batag.experiments.result import Result
-    from batag.experiments.store import Store
+    from batag.paper.corpus import Corpus
+    from batag.paper.result import Result
+    from batag.paper.store import Store
 
 
 def paper(
@@ -66,13 +66,13 @@ def paper(
 
     from batag.cli.terminal import console, print_json
     from batag.errors import UsageError
-    from batag.experiments.figures import draw_result
-    from batag.experiments.markdown import write_markdown
-    from batag.experiments.result import Result
-    from batag.experiments.store import Store
-    from batag.experiments.tables import find_table
-    from batag.experiments.tables import quick as make_quick
     from batag.pages.file import open_output
+    from batag.paper.figures import draw_result
+    from batag.paper.markdown import write_markdown
+    from batag.paper.result import Result
+    from batag.paper.store import Store
+    from batag.paper.tables import find_table
+    from batag.paper.tables import quick as make_quick
     from batag.training.setting import parse_setting
 
     whole = find_table(table)
@@ -132,7 +132,7 @@ def paper(
 
 def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: str | None, out: Path) -> Corpus:
     from batag.errors import InputError, UsageError
-    from batag.experiments.corpus import Corpus, sample_corpus
+    from batag.paper.corpus import Corpus, sample_corpus
 
     if train is None and dev is None and test is None:
         return sample_corpus(out, pages=600)
@@ -155,7 +155,7 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
     from batag.cli.tables import percent
     from batag.cli.terminal import console
     from batag.errors import BatagError, InputError
-    from batag.experiments.work import finish
+    from batag.paper.work import finish
 
     err = console(error=True)
     names = {cell.key: f"{row}, {column}, seed {seed}" for row, column, seed, cell in cells}
@@ -214,7 +214,7 @@ def _show(result: Result) -> None:
     from rich.table import Table
 
     from batag.cli.terminal import cell, console
-    from batag.experiments.result import METRICS, MOMENTS, spread
+    from batag.paper.result import METRICS, MOMENTS, spread
 
     out = console()
     for metric in result.metrics:

@@ -13,7 +13,7 @@ def show_parameters(out: Path, *, pages: Pages | None, as_json: bool) -> None:
     from rich.table import Table
 
     from batag.cli.terminal import console, print_json
-    from batag.experiments.parameters import count_parameters
+    from batag.paper.parameters import count_parameters
 
     facts = count_parameters()
     if as_json:
@@ -31,8 +31,8 @@ def show_schedules(out: Path, *, pages: Pages | None, as_json: bool) -> None:
     from rich.table import Table
 
     from batag.cli.terminal import console, print_json
-    from batag.experiments.figures import draw_schedules
-    from batag.experiments.schedules import rates
+    from batag.paper.figures import draw_schedules
+    from batag.paper.schedules import rates
 
     at = [1, 1_000, 4_000, 10_000, 50_000]
     found = rates(at)
@@ -55,12 +55,12 @@ def show_thresholds(out: Path, *, pages: Pages | None, as_json: bool) -> None:
 
     from batag.cli.tables import percent
     from batag.cli.terminal import cell, console, print_json
-    from batag.experiments.figures import draw_thresholds
-    from batag.experiments.thresholds import switching_point
     from batag.labels.scheme import NONE
     from batag.objectives import PAPER
     from batag.pages.formats import read_pages
     from batag.pages.sample import LANGUAGES, sample_pages
+    from batag.paper.figures import draw_thresholds
+    from batag.paper.thresholds import switching_point
     from batag.segmentation.segmentation import Segmentation
     from batag.training.examples import choose_scheme, label_words
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from batag.evaluation.fscore import macro_fbeta
-from batag.experiments.comparison import compare
+from batag.paper.comparison import compare
 
 
 def pages(seed: int, *, seeds: int = 2, number: int = 30, right: float = 0.7) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd import gradcheck
 
-from batag.objectives.distance import pairwise_loss, triplet_loss, tuplet_loss
+from batag.paper.distance import pairwise_loss, triplet_loss, tuplet_loss
 
 
 def drawn(*shape: int, seed: int = 0) -> Tensor:

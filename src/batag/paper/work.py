@@ -13,10 +13,10 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from batag.errors import BatagError, InputError
-from batag.experiments.cell import Cell, run_cell
-from batag.experiments.corpus import Corpus
-from batag.experiments.sources import forget_read_sources
-from batag.experiments.store import Store
+from batag.paper.cell import Cell, run_cell
+from batag.paper.corpus import Corpus
+from batag.paper.sources import forget_read_sources
+from batag.paper.store import Store
 
 
 def finish(cells: Sequence[Cell], store: Store, *, jobs: int) -> Iterator[tuple[Cell, dict[str, Any] | BatagError]]:

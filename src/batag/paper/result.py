@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from batag.experiments.cell import Cell
-from batag.experiments.comparison import Counts, Difference, compare
-from batag.experiments.definition import Definition
-from batag.experiments.store import Store
+from batag.paper.cell import Cell
+from batag.paper.comparison import Counts, Difference, compare
+from batag.paper.definition import Definition
+from batag.paper.store import Store
 
 METRICS = {
     "macro_f1": "macro F1",

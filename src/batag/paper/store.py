@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from batag.errors import InputError
-from batag.experiments.cell import Cell
-from batag.experiments.corpus import PARTS, Corpus
 from batag.pages.file import open_output
+from batag.paper.cell import Cell
+from batag.paper.corpus import PARTS, Corpus
 from batag.training.guard import take_lock
 
 

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.experiments.corner import SMALL, corner_corpus
+from tests.paper.corner import SMALL, corner_corpus
 from tests.tiny import catalogue
 
 from batag.errors import InputError
 from batag.evaluation.fscore import macro_fbeta
-from batag.experiments.cell import Cell, run_cell
-from batag.experiments.corpus import Corpus
-from batag.experiments.definition import PAPER_SETTINGS
-from batag.experiments.store import Store
-from batag.experiments.work import _finish_one, check_key, finish
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
+from batag.paper.cell import Cell, run_cell
+from batag.paper.corpus import Corpus
+from batag.paper.definition import PAPER_SETTINGS
+from batag.paper.store import Store
+from batag.paper.work import _finish_one, check_key, finish
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 
@@ -144,7 +144,7 @@ def test_a_cell_says_which_sources_trained_it_and_is_found_by_others(
     store, one = Store(tmp_path), cell(corpus)
     assert result["sources"] == one.sources
     store.put(one, result)
-    monkeypatch.setattr("batag.experiments.cell.sources_digest", lambda modules: "other sources")
+    monkeypatch.setattr("batag.paper.cell.sources_digest", lambda modules: "other sources")
     today = cell(corpus)
     assert today.sources != one.sources
     assert store.find(today) == json.loads(json.dumps(result))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from batag.errors import UsageError
-from batag.experiments import published
-from batag.experiments.definition import Choice, Definition
 from batag.objectives import PAPER
+from batag.paper import published
+from batag.paper.definition import Choice, Definition
 from batag.training.schedule import VERSIONS, deeper
 
 _NAMES = {name: name.lower() for name in published.SEVEN}

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from batag.experiments.comparison import compare
-from batag.experiments.figures import draw_result, draw_schedules
-from batag.experiments.markdown import write_markdown
-from batag.experiments.result import Result
-from batag.experiments.tables import TABLES
+from batag.paper.comparison import compare
+from batag.paper.figures import draw_result, draw_schedules
+from batag.paper.markdown import write_markdown
+from batag.paper.result import Result
+from batag.paper.tables import TABLES
 
 
 def cell(*, right: float, seed: int = 0, commit: str | None = "abc") -> dict[str, Any]:

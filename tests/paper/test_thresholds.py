@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from batag.experiments.thresholds import best_probabilities, pulls, switching_point
 from batag.objectives import PAPER
+from batag.paper.thresholds import best_probabilities, pulls, switching_point
 
 COUNTS = [130_073, 2_726, 4_768]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
-from batag.experiments.result import METRICS, MOMENTS, Result
-from batag.experiments.schedules import rates
-from batag.experiments.thresholds import best_probabilities, pulls
 from batag.labels.picture import picture
 from batag.labels.scheme import NONE
+from batag.paper.result import METRICS, MOMENTS, Result
+from batag.paper.schedules import rates
+from batag.paper.thresholds import best_probabilities, pulls
 from batag.training.schedule import VERSIONS
 
 

@@ -9,8 +9,8 @@ from tests.strategies import by_machine
 from tests.tiny import QUICK, catalogue, typed
 
 from batag.errors import UsageError
-from batag.experiments.learning_curve import Point, pages_for, parse_sizes, split_pages
 from batag.pages.formats import write_pages
+from batag.training.learning_curve import Point, pages_for, parse_sizes, split_pages
 
 
 def points(values: dict[int, float]) -> list[Point]:

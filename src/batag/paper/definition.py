@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from batag.errors import UsageError
-from batag.experiments.cell import Cell
-from batag.experiments.corpus import Corpus
+from batag.paper.cell import Cell
+from batag.paper.corpus import Corpus
 from batag.training.recipe import Recipe, read_recipe
 
 PAPER_SETTINGS = (

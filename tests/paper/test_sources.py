@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from batag.experiments import sources
-from batag.experiments.sources import sources_digest
+from batag.paper import sources
+from batag.paper.sources import sources_digest
 
 FILES = {
     "batag/encoders/fake.py": "from batag.encoders import other\nfrom batag.pages import page\n\ndef f(x):\n    return x + 1\n",

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from tests.tiny import typed
 
-from batag.experiments import address as addresses
-from batag.experiments.address import address
-from batag.experiments.definition import PAPER_SETTINGS, Definition
-from batag.experiments.result import Result
-from batag.experiments.store import Store
-from batag.experiments.tables import find_table
+from batag.paper import address as addresses
+from batag.paper.address import address
+from batag.paper.definition import PAPER_SETTINGS, Definition
+from batag.paper.result import Result
+from batag.paper.store import Store
+from batag.paper.tables import find_table
 from batag.training.recipe import read_recipe
 
 PUBLISHED = Path(__file__).parents[2] / "benchmarks" / "results" / "paper"
@@ -56,7 +56,7 @@ def test_every_published_table_is_what_todays_code_finds_in_the_published_cells(
     store = Store(PUBLISHED)
     definition, of_cells = table(facts)
     result = Result.gather(definition, definition.cells(store.corpus(facts["corpus"]["name"]), **of_cells), store)
-    why = "a new or renamed setting moves published cells: say its neutral value or its old name in experiments/address.py"
+    why = "a new or renamed setting moves published cells: say its neutral value or its old name in paper/address.py"
     assert (result.done, result.wanted) == (facts["cells_done"], facts["cells_wanted"]), why
     found = {place: [each["key"] for each in cells] for place, cells in result.finished.items()}
     assert found == {(row["row"], row["column"]): row["keys"] for row in facts["cells"]}

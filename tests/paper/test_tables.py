@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from batag.errors import UsageError
-from batag.experiments.corpus import Corpus
-from batag.experiments.tables import TABLES, find_table, quick
 from batag.objectives import PAPER
+from batag.paper.corpus import Corpus
+from batag.paper.tables import TABLES, find_table, quick
 from batag.training.loop import rate_of
 from batag.training.schedule import learning_rate
 

@@ -19,11 +19,11 @@ from batag.encoders import build_encoder
 from batag.encoders.prediction import predict_labels
 from batag.errors import InputError
 from batag.evaluation.tokens import TokenScores
-from batag.experiments.address import address
-from batag.experiments.corpus import PARTS, Corpus
-from batag.experiments.sources import commit, sources_digest
 from batag.objectives import build_objective
 from batag.pages.problems import Problems
+from batag.paper.address import address
+from batag.paper.corpus import PARTS, Corpus
+from batag.paper.sources import commit, sources_digest
 from batag.segmentation.majority import read_with_language
 from batag.training.checkpoint import load_weights_file
 from batag.training.data import RECIPE, DataFiles

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.tiny import catalogue
 
-from batag.experiments.corpus import Corpus
 from batag.pages.formats import write_pages
+from batag.paper.corpus import Corpus
 
 SMALL = (
     *("encoder.width=16", "encoder.depth=1", "encoder.heads=2", "encoder.inner=32", "schedule.warmup=20"),

@@ -6,11 +6,11 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from batag.experiments.comparison import Difference
-from batag.experiments.corpus import PARTS
-from batag.experiments.definition import Definition
-from batag.experiments.result import METRICS, MOMENTS, Result, spread
 from batag.labels.scheme import NONE
+from batag.paper.comparison import Difference
+from batag.paper.corpus import PARTS
+from batag.paper.definition import Definition
+from batag.paper.result import METRICS, MOMENTS, Result, spread
 
 
 def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
