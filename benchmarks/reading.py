@@ -15,7 +15,7 @@ from pathlib import Path
 from place import new_file
 
 from batag.pages.formats import read_pages, write_pages
-from batag.pages.sample import sample_pages
+from batag.sample import sample_pages
 from batag.segmentation.segmentation import Segmentation
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pycrfsuite
 
 from batag.pages.page import Page
-from batag.pages.sample import LANGUAGES, sample_pages
+from batag.sample import LANGUAGES, sample_pages
 from batag.segmentation.segmentation import Segmentation
 
 Token = tuple[str, str]  # text, label

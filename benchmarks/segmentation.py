@@ -17,7 +17,7 @@ from place import new_file
 
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
-from batag.pages.sample import LANGUAGES, sample_pages
+from batag.sample import LANGUAGES, sample_pages
 from batag.segmentation import build_segmenter
 from batag.segmentation.segmentation import Segmentation
 

@@ -384,7 +384,7 @@ def pages(options: argparse.Namespace) -> Facts:
     from itertools import chain, islice
 
     from batag.pages.formats import write_pages
-    from batag.pages.sample import LANGUAGES, sample_pages
+    from batag.sample import LANGUAGES, sample_pages
 
     found: Facts = {}
     for count in (10_000, 100_000, options.most_pages):

@@ -11,7 +11,7 @@ import batag
 
 ROOT = Path(batag.__file__).parent
 FLOW = [
-    *("pages", "segmentation", "labels", "encoders", "objectives", "evaluation", "bundles", "training"),
+    *("pages", "segmentation", "labels", "sample", "encoders", "objectives", "evaluation", "bundles", "training"),
     *("engines", "tagging", "catalogue", "keywords", "index", "review", "serving", "paper"),
 ]
 EVERYWHERE = {"errors", "settings"}

@@ -34,7 +34,7 @@ from batag.evaluation.decoding import Prediction
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import DEFAULT_RULES
 from batag.pages.page import Page, Tag
-from batag.pages.sample import sample_pages
+from batag.sample import sample_pages
 from batag.segmentation.dictionary import Dictionary
 from batag.tagging.tagger import Tagger
 from batag.training.examples import label_words, make_examples

@@ -27,7 +27,7 @@ TINY = (
 def small_files(folder: Path, *, train: int = 24, dev: int = 8) -> dict[str, Any]:
     """Sample pages in files, as `DataFiles` takes them."""
     from batag.pages.formats import write_pages
-    from batag.pages.sample import sample_pages
+    from batag.sample import sample_pages
 
     folder.mkdir(parents=True, exist_ok=True)
     write_pages(sample_pages("en", pages=train), folder / "train.jsonl")

@@ -13,9 +13,9 @@ from batag.labels.alignment import Misaligned, _cut_changed, align, cut_pieces, 
 from batag.labels.scheme import TokenSpan
 from batag.pages.cleaning import Cleaner
 from batag.pages.page import Offsets, Page, Tag
-from batag.pages.sample import sample_pages
 from batag.pages.stopwords import StopWords
 from batag.pages.stopwords import stop_words as stop_words_of
+from batag.sample import sample_pages
 from batag.segmentation.segmentation import Segmentation, TokenizedField
 
 AUTO = Segmentation()

@@ -10,7 +10,7 @@ from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 from batag.errors import UsageError
 from batag.pages.cleaning import RULES
 from batag.pages.page import Offsets, Page, Tag
-from batag.pages.sample import sample_pages
+from batag.sample import sample_pages
 from batag.segmentation import SEGMENTATIONS, SEGMENTERS
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmentation import Segmentation, TokenizedField, bring_tokens, language_of

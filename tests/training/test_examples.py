@@ -21,7 +21,7 @@ from batag.pages.formats import write_pages
 from batag.pages.given import join_tokens
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
-from batag.pages.sample import sample_pages
+from batag.sample import sample_pages
 from batag.segmentation.segmentation import Segmentation
 from batag.training.data import Data, DataFiles, read_data
 from batag.training.examples import Example, choose_scheme, label_counts, label_words, make_examples

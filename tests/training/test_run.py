@@ -28,7 +28,7 @@ from batag.labels.scheme import Scheme
 from batag.objectives import build_objective
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
-from batag.pages.sample import sample_pages
+from batag.sample import sample_pages
 from batag.tagging.assessment import assess
 from batag.training import loop
 from batag.training import run as run_module

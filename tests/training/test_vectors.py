@@ -18,7 +18,7 @@ from batag.engines import build_engine
 from batag.engines.engine import LayerEngine
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
-from batag.pages.sample import sample_pages
+from batag.sample import sample_pages
 from batag.training.data import DataFiles
 from batag.training.distillation import Distillation, student_recipe
 from batag.training.recipe import read_recipe

@@ -128,7 +128,7 @@ def show_comparison(reports: dict[str, Any], out: Any) -> None:
 
 
 def _three_languages(pages: int, *, split: str, seed: int = 0) -> list[Page]:
-    from batag.pages.sample import LANGUAGES, sample_pages
+    from batag.sample import LANGUAGES, sample_pages
 
     return [page for language in LANGUAGES for page in sample_pages(language, pages=pages, split=split, seed=seed)]
 

@@ -77,7 +77,7 @@ def _examples(bundle: Bundle, given: Iterable[Page] | None) -> list[Example]:
     """The pages that were given, or those of the sample."""
     from itertools import chain
 
-    from batag.pages.sample import LANGUAGES, sample_pages
+    from batag.sample import LANGUAGES, sample_pages
     from batag.training.examples import label_words, make_examples
 
     sample = chain.from_iterable(sample_pages(each, pages=40, split="dev") for each in LANGUAGES)

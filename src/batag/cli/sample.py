@@ -25,7 +25,7 @@ def sample(
     from batag.cli.terminal import console, print_json, progress
     from batag.pages.formats import format_to_write
     from batag.pages.problems import Problems
-    from batag.pages.sample import sample_pages
+    from batag.sample import sample_pages
     from batag.segmentation.segmentation import Segmentation
 
     format = format_to_write(out, to)

@@ -58,9 +58,9 @@ def show_thresholds(out: Path, *, pages: Pages | None, as_json: bool) -> None:
     from batag.labels.scheme import NONE
     from batag.objectives import PAPER
     from batag.pages.formats import read_pages
-    from batag.pages.sample import LANGUAGES, sample_pages
     from batag.paper.figures import draw_thresholds
     from batag.paper.thresholds import switching_point
+    from batag.sample import LANGUAGES, sample_pages
     from batag.segmentation.segmentation import Segmentation
     from batag.training.examples import choose_scheme, label_words
 

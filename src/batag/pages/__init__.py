@@ -1,1 +1,1 @@
-"""What comes in: pages, the readers that make them, cleaning, stop words, the sample catalogue and splitting."""
+"""What comes in: pages, the readers that make them, cleaning, stop words and splitting."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from batag.pages.formats import write_pages
-from batag.pages.sample import LANGUAGES, sample_pages
+from batag.sample import LANGUAGES, sample_pages
 from batag.training.data import digest
 
 PARTS = ("train", "dev", "test")

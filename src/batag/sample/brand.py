@@ -7,10 +7,10 @@ from functools import cache
 from random import Random
 from typing import TypeVar
 
-from batag.pages.sample.knobs import KNOBS, Knobs
-from batag.pages.sample.lexicon import Rules, read_latin, read_lexicon
-from batag.pages.sample.pool import Pool, share, split_of
-from batag.pages.sample.template import SLOT
+from batag.sample.knobs import KNOBS, Knobs
+from batag.sample.lexicon import Rules, read_latin, read_lexicon
+from batag.sample.pool import Pool, share, split_of
+from batag.sample.template import SLOT
 
 T = TypeVar("T")
 Forms = tuple[str, ...]  # the full form first

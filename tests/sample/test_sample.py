@@ -18,12 +18,12 @@ import pytest
 
 from batag.errors import UsageError
 from batag.pages.page import Page
-from batag.pages.sample import LANGUAGES, SHOPS, SPLITS, sample_pages
-from batag.pages.sample.brand import brand_pool
-from batag.pages.sample.catalogue import JOINERS
-from batag.pages.sample.goods import goods_pools
-from batag.pages.sample.knobs import KNOBS, Knobs
-from batag.pages.sample.lexicon import read_lexicon
+from batag.sample import LANGUAGES, SHOPS, SPLITS, sample_pages
+from batag.sample.brand import brand_pool
+from batag.sample.catalogue import JOINERS
+from batag.sample.goods import goods_pools
+from batag.sample.knobs import KNOBS, Knobs
+from batag.sample.lexicon import read_lexicon
 from batag.segmentation.segmentation import Segmentation
 
 # Words a page (with slack), none : goods : brand; Chinese and Japanese are the paper's, English lies between.
@@ -81,7 +81,7 @@ def test_the_bytes_of_seed_0_are_pinned(language):
 
 
 def test_the_bytes_do_not_depend_on_the_hash_seed_of_the_process():
-    code = "from batag.pages.sample import sample_pages; print([*sample_pages('ja', pages=5, split='dev')])"
+    code = "from batag.sample import sample_pages; print([*sample_pages('ja', pages=5, split='dev')])"
     runs = {
         subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
         for seed in ("1", "2")
@@ -237,10 +237,10 @@ def test_every_knob_is_set_within_its_range():
 
 
 def test_the_data_is_small_enough_for_the_wheel():
-    folder = files("batag.pages.sample")
+    folder = files("batag.sample")
     assert sum(len(entry.read_bytes()) for entry in folder.iterdir() if entry.name.endswith(".toml")) < 300_000
 
 
 def test_importing_the_sample_loads_nothing_heavy():
-    code = "import sys, batag.pages.sample; print(sorted({'torch', 'pyarrow', 'numpy'} & set(sys.modules)))"
+    code = "import sys, batag.sample; print(sorted({'torch', 'pyarrow', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from batag.pages.sample.draft import Draft
-from batag.pages.sample.knobs import Knobs
+from batag.sample.draft import Draft
+from batag.sample.knobs import Knobs
 
 WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 ENDINGS = {"！": "！！！", "!": "!!!", "～": "～～～", "?": "??", "。": "。。。", "…": "……", "♪": "♪♪", ".": "..."}

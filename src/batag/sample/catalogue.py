@@ -10,14 +10,14 @@ from random import Random
 
 from batag.errors import UsageError
 from batag.pages.page import Page
-from batag.pages.sample.brand import Forms, brand_pool, name_pool, rare_brand_pool
-from batag.pages.sample.draft import Draft
-from batag.pages.sample.goods import Goods, GoodsPools, goods_pools
-from batag.pages.sample.knobs import KNOBS, Knobs
-from batag.pages.sample.lexicon import Kind, read_lexicon
-from batag.pages.sample.noise import Noise
-from batag.pages.sample.pool import SPLITS, Pool
-from batag.pages.sample.template import Templates, Writer
+from batag.sample.brand import Forms, brand_pool, name_pool, rare_brand_pool
+from batag.sample.draft import Draft
+from batag.sample.goods import Goods, GoodsPools, goods_pools
+from batag.sample.knobs import KNOBS, Knobs
+from batag.sample.lexicon import Kind, read_lexicon
+from batag.sample.noise import Noise
+from batag.sample.pool import SPLITS, Pool
+from batag.sample.template import Templates, Writer
 
 LANGUAGES = ("zh-Hant", "ja", "en")
 SHOPS = ("cosmetics", "furniture", "fashion", "shoes", "general")

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from batag.pages.sample.draft import Draft
-from batag.pages.sample.knobs import Knobs
-from batag.pages.sample.lexicon import Rules
+from batag.sample.draft import Draft
+from batag.sample.knobs import Knobs
+from batag.sample.lexicon import Rules
 
 Writer = Callable[[Draft], None]
 Item = str | Writer

@@ -77,7 +77,7 @@ def read_lexicon(language: str) -> Lexicon:
 
 
 def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads(files("batag.pages.sample").joinpath(name).read_text(encoding="utf-8"))
+    return tomllib.loads(files("batag.sample").joinpath(name).read_text(encoding="utf-8"))
 
 
 def _kind(name: str, shop: str, values: Mapping[str, Any], of_shop: Rules) -> Kind:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from batag.pages.sample.knobs import Knobs
-from batag.pages.sample.lexicon import Kind
-from batag.pages.sample.pool import Pool, share, split_of
+from batag.sample.knobs import Knobs
+from batag.sample.lexicon import Kind
+from batag.sample.pool import Pool, share, split_of
 
 Goods = tuple[str, str]  # as sold (防水登山鞋), and its head (登山鞋)
 

@@ -1,6 +1,6 @@
 """The embedded sample catalogue: made-up product pages of five shops in three languages, the same bytes for the same seed."""
 
-from batag.pages.sample.catalogue import LANGUAGES, SHOPS, sample_pages
-from batag.pages.sample.pool import SPLITS
+from batag.sample.catalogue import LANGUAGES, SHOPS, sample_pages
+from batag.sample.pool import SPLITS
 
 __all__ = ["LANGUAGES", "SHOPS", "SPLITS", "sample_pages"]
