@@ -7,22 +7,33 @@ DEMO ?= demo
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-all lint coverage bench clean
+.PHONY: demo test test-all lint style types pytest pytest-all coverage bench clean
 
 demo: $(VENV)/ready
 	$(BIN)/batag demo --out $(DEMO)
 
-test: lint
-	$(PYTEST)
+# Types are checked beside the tests: one of two cores would wait meanwhile.
+test: style
+	@$(MAKE) --no-print-directory -j2 types pytest
 
 # The same and what takes long: tests marked `long`, all kills, every line of the README.
-test-all: lint
-	$(PYTEST) --all
+test-all: style
+	@$(MAKE) --no-print-directory -j2 types pytest-all
 
-lint: $(VENV)/ready-dev
+lint: style types
+
+style: $(VENV)/ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/ready-dev
 	$(BIN)/mypy
+
+pytest: $(VENV)/ready-dev
+	$(PYTEST)
+
+pytest-all: $(VENV)/ready-dev
+	$(PYTEST) --all
 
 # The same tests, slower, and what they did not run.
 coverage: $(VENV)/ready-dev

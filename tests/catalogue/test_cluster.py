@@ -41,6 +41,7 @@ def command(source: Path, out: Path, *more: str) -> list[str]:
     return [sys.executable, "-m", "batag", "tag", str(tiny_exported()), str(source), "-o", str(out), "--engine", "onnx", *more]
 
 
+@pytest.mark.long
 def test_a_killed_worker_is_replaced_and_the_manifest_makes_the_job_go_on(tmp_path: Path) -> None:
     pages = catalogue(20, split="test")
     write_pages((page for _ in range(20) for page in pages), tmp_path / "pages.parquet")

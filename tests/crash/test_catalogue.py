@@ -180,6 +180,7 @@ def test_a_part_that_kills_its_worker_three_times_stops_the_job_and_is_named(sou
     assert "died 3 times (signal 9)" in done.stderr
 
 
+@pytest.mark.long
 def test_standard_input_is_tagged_but_cannot_go_on(source: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
     for restart in ((), ("--restart",)):
         with source.open("rb") as stream:

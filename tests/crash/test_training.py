@@ -285,7 +285,9 @@ def test_a_disk_that_fails_at_a_checkpoint_leaves_the_last_good_one(
 
 
 @pytest.mark.parametrize("fault", mostly_long(["full", "read-only"], "full"))
-@pytest.mark.parametrize("name", [".metrics.*", "metrics.jsonl", ".model.*", ".bundle.json.*", ".curves.*"])
+@pytest.mark.parametrize(
+    "name", mostly_long([".metrics.*", "metrics.jsonl", ".model.*", ".bundle.json.*", ".curves.*"], ".model.*")
+)
 def test_a_disk_that_fails_at_any_other_file_is_as_clear_and_does_as_little_harm(
     tmp_path: Path,
     files: dict[str, Any],

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.conftest import mostly_long
 from tests.tiny import make_bundle, tiny_exported, tiny_tagger
 
 import batag
@@ -56,7 +57,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_bundle(tmp_path_factory.mktemp("wide") / "bundle", encoder=WIDE)
 
 
-@pytest.mark.parametrize("threads", [0, 2])
+@pytest.mark.parametrize("threads", mostly_long([0, 2], 2))
 def test_a_forked_child_tags_with_what_its_parent_loaded_and_loads_taggers_of_its_own(threads: int, wide: Path) -> None:
     command = [sys.executable, "-c", FORKS, wide, tiny_exported(), str(threads)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

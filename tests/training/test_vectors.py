@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tests.conftest import mostly_long
 from tests.tiny import QUICK, tiny_backbone
 
 import batag
@@ -61,12 +62,16 @@ def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japane
 
 @pytest.mark.parametrize(
     ("languages", "kind", "width"),
-    [
-        (["zh-Hant"], "characters", 128),
-        (["ja", "zh-Hant"], "vectors+characters", 256),
-        (["en"], "english", 100),
-        (["en", "ja", "zh-Hant"], "vectors+english+characters", 356),
-    ],
+    mostly_long(
+        [
+            (["zh-Hant"], "characters", 128),
+            (["ja", "zh-Hant"], "vectors+characters", 256),
+            (["en"], "english", 100),
+            (["en", "ja", "zh-Hant"], "vectors+english+characters", 356),
+        ],
+        ["zh-Hant"],
+        ["en", "ja", "zh-Hant"],
+    ),
 )
 def test_what_is_known_of_words_travels_in_the_bundle(tmp_path: Path, languages: list[str], kind: str, width: int) -> None:
     bundle = read_bundle(trained(tmp_path, *(page for language in languages for page in pages_in(language))))
