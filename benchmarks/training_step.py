@@ -18,8 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from batag.encoders.classifier import build_classifier
-from batag.encoders.vocabulary import Vocabulary
+from batag.features.vocabulary import Vocabulary
+from batag.heads.classifier import build_classifier
 from batag.objectives import build_objective
 from batag.paper.definition import PAPER_SETTINGS
 from batag.training.examples import Example

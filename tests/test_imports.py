@@ -11,8 +11,8 @@ import batag
 
 ROOT = Path(batag.__file__).parent
 FLOW = [
-    *("pages", "segmentation", "labels", "sample", "encoders", "objectives", "evaluation", "bundles", "training"),
-    *("engines", "tagging", "catalogue", "keywords", "index", "review", "serving", "paper"),
+    *("pages", "segmentation", "labels", "sample", "features", "encoders", "heads", "objectives", "evaluation", "bundles"),
+    *("training", "engines", "tagging", "catalogue", "keywords", "index", "review", "serving", "paper"),
 ]
 EVERYWHERE = {"errors", "settings"}
 

@@ -26,11 +26,11 @@ from tests.conftest import WORKSHOP
 from batag.bundles.bundle import read_bundle, write_bundle
 from batag.bundles.digest import with_digest
 from batag.cli import main
-from batag.encoders.batches import Floats
-from batag.encoders.classifier import build_classifier
-from batag.encoders.vocabulary import Vocabulary
 from batag.engines.export import export
 from batag.evaluation.decoding import Prediction
+from batag.features.batches import Floats
+from batag.features.vocabulary import Vocabulary
+from batag.heads.classifier import build_classifier
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import DEFAULT_RULES
 from batag.pages.page import Page, Tag

@@ -23,8 +23,8 @@ import batag
 from batag.bundles import bundle as bundles
 from batag.bundles.bundle import read_bundle, write_bundle
 from batag.bundles.description import FORMAT
-from batag.encoders.neighbours import SHARE
 from batag.errors import BatagError, InputError
+from batag.heads.neighbours import SHARE
 from batag.pages.page import Page
 from batag.segmentation.dictionary import Dictionary
 

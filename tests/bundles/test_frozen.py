@@ -15,10 +15,10 @@ from tests.tiny import QUICK, catalogue, exchange, make_bundle, redescribe
 import batag
 from batag.bundles.bundle import read_bundle
 from batag.bundles.description import FORMAT
-from batag.encoders.prediction import probabilities
 from batag.engines import build_engine
 from batag.engines.export import export
 from batag.errors import InputError
+from batag.heads.prediction import probabilities
 from batag.pages.formats import write_pages
 from batag.training.examples import Example
 from batag.training.whole import train_run

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.tiny import catalogue, tiny_exported, tiny_tagger
 
-import batag.encoders.batches as batches
+import batag.features.batches as batches
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.sequence import page_words
 from batag.engines import ENGINES, build_engine

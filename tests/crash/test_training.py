@@ -39,8 +39,8 @@ from tests.crash.nursery import (
 from tests.processes import PATIENCE, started
 
 from batag.cli.train import train_watched
-from batag.encoders import prediction
 from batag.errors import InputError
+from batag.heads import prediction
 from batag.training import run as run_module
 from batag.training.checkpoint import load_weights_file
 from batag.training.loop import EpochDone, StepDone

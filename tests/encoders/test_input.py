@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 from torch import Tensor
 
-from batag.encoders import lexicon as lexicon_module
-from batag.encoders import spelling
-from batag.encoders.classifier import build_classifier
 from batag.encoders.input import INPUTS, RichInput, WordInput, build_input
-from batag.encoders.lexicon import Lexicon
-from batag.encoders.spelling import shape
-from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.errors import UsageError
+from batag.features import lexicon as lexicon_module
+from batag.features import spelling
+from batag.features.lexicon import Lexicon
+from batag.features.spelling import shape
+from batag.features.vocabulary import PADDING, UNKNOWN, Vocabulary
+from batag.heads.classifier import build_classifier
 
 WORDS = ("nike", "air", "max", "衛衣", "コットン", "50ml", "red", "化粧水")
 NEW = ("adidas", "ルモラ", "棉", "120cm", "x")

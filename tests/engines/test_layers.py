@@ -16,12 +16,12 @@ from tests.tiny import make_bundle, tiny_run
 import batag.engines.word_table as word_table
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders import build_encoder
-from batag.encoders.chain import Chain
-from batag.encoders.vocabulary import Vocabulary
 from batag.engines.answer import Answer, _Links
 from batag.engines.lean_bat import LeanBat, lean
 from batag.engines.word_table import WordTable
 from batag.errors import InputError
+from batag.features.vocabulary import Vocabulary
+from batag.heads.chain import Chain
 
 PAGES = [["running", "SHOES", "跑鞋"], ["ガーゼ"], ["acme", "東京", "の", "鞄", "120cm", "new", "running"], list("北京跑鞋")]
 HEAD = {"chain": True, "neighbours": 2, "rows": 97}

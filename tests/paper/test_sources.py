@@ -91,7 +91,7 @@ def test_what_is_imported_is_followed_through_our_folders_only() -> None:
     assert importlib.import_module("batag.training.run")
     assert "batag.pages.page" in sys.modules
     _, imported = sources._read("batag.training.loop")
-    assert "batag.encoders.prediction" in imported
+    assert "batag.heads.prediction" in imported
     assert "batag.objectives.objective" in imported
 
 

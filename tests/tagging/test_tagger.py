@@ -15,10 +15,10 @@ from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 
 import batag
 from batag import Page, Tag
-from batag.encoders import batches
 from batag.encoders.sequence import page_words
 from batag.errors import InputError, UsageError
 from batag.evaluation.decoding import Decoding
+from batag.features import batches
 from batag.pages.record import to_record
 from batag.tagging import tagger as tagging
 from batag.tagging.tagger import Tagger, distinct

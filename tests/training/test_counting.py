@@ -22,12 +22,12 @@ from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.tagging.assessment import assess
 from batag.tagging.tagger import Tagger
+from batag.training.base_bundle import recipe_of
 from batag.training.data import DataFiles
 from batag.training.examples import Example
 from batag.training.loop import EpochDone
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
-from batag.training.start import recipe_of
 
 PACKS = ("12 oz", "Pack of 6", "One A Day", "8 oz")
 

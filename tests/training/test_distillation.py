@@ -12,9 +12,9 @@ from torch import Tensor
 
 import batag
 from batag.bundles.bundle import read_bundle
-from batag.encoders.classifier import build_classifier
-from batag.encoders.vocabulary import Vocabulary
 from batag.errors import InputError, UsageError
+from batag.features.vocabulary import Vocabulary
+from batag.heads.classifier import build_classifier
 from batag.labels.scheme import Scheme
 from batag.pages.page import Page
 from batag.tagging.assessment import assess

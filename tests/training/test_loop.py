@@ -14,8 +14,8 @@ from tests.crash.nursery import new_run, small_files
 from torch import Tensor, nn
 
 from batag.encoders.bat import Bat
-from batag.encoders.batches import epoch_batches
 from batag.encoders.encoder import Encoder
+from batag.features.batches import epoch_batches
 from batag.objectives import build_objective
 from batag.objectives.objective import IGNORED
 from batag.training.data import Data

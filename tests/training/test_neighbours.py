@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from batag.encoders.classifier import TokenClassifier, build_classifier
-from batag.encoders.neighbours import SHARE
-from batag.encoders.prediction import probabilities
-from batag.encoders.vocabulary import Vocabulary
+from batag.features.vocabulary import Vocabulary
+from batag.heads.classifier import TokenClassifier, build_classifier
+from batag.heads.neighbours import SHARE
+from batag.heads.prediction import probabilities
 from batag.training import neighbours
 from batag.training.examples import Example
 from batag.training.neighbours import choose_share, fit_neighbours

@@ -8,9 +8,9 @@ from tests.tiny import QUICK, catalogue, typed
 
 import batag
 from batag.bundles.bundle import read_bundle
-from batag.encoders.classifier import build_classifier
-from batag.encoders.vocabulary import FIRST, UNKNOWN, Vocabulary
 from batag.errors import InputError
+from batag.features.vocabulary import FIRST, UNKNOWN, Vocabulary
+from batag.heads.classifier import build_classifier
 from batag.pages.formats import write_pages
 from batag.training.data import DataFiles
 from batag.training.pretraining import HIDDEN, Pretraining, PretrainingEpoch, guess, hide

@@ -20,10 +20,10 @@ from torch import Tensor, nn
 
 import batag
 from batag.cli.train import train_watched
-from batag.encoders.batches import epoch_batches
-from batag.encoders.prediction import predict_labels
 from batag.errors import InputError, UsageError
 from batag.evaluation.tokens import TokenScores
+from batag.features.batches import epoch_batches
+from batag.heads.prediction import predict_labels
 from batag.labels.scheme import Scheme
 from batag.objectives import build_objective
 from batag.pages.formats import write_pages

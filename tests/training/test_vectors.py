@@ -13,10 +13,10 @@ from tests.tiny import QUICK, tiny_backbone
 
 import batag
 from batag.bundles.bundle import Bundle, read_bundle
-from batag.encoders.prediction import probabilities
-from batag.encoders.word_vectors import WordVectors
 from batag.engines import build_engine
 from batag.engines.engine import LayerEngine
+from batag.features.word_vectors import WordVectors
+from batag.heads.prediction import probabilities
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.sample import sample_pages

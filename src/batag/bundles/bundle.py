@@ -20,8 +20,8 @@ from batag.bundles.exported import engines_of
 from batag.bundles.file import check_file, checked_bytes, read_bytes
 from batag.bundles.frozen import check_frozen, load_frozen
 from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays, wanted_weights
-from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
+from batag.features.vocabulary import Vocabulary
 from batag.labels.scheme import Scheme
 from batag.pages.file import open_output, sync_folder
 from batag.segmentation.dictionary import Dictionary
@@ -30,8 +30,8 @@ from batag.segmentation.segmentation import Segmentation
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from batag.encoders.classifier import TokenClassifier
-    from batag.encoders.frozen import Frozen
+    from batag.features.pretrained import Frozen
+    from batag.heads.classifier import TokenClassifier
 
 MODEL: FileName = "model.safetensors"
 VOCABULARY: FileName = "vocabulary.json"

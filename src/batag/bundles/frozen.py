@@ -7,11 +7,11 @@ from pathlib import Path
 from safetensors import SafetensorError
 
 from batag.bundles.description import AGAIN, BACKBONE, DESCRIPTION, Description
-from batag.encoders import character_vectors
-from batag.encoders.character_vectors import CharacterVectors
-from batag.encoders.frozen import Frozen, FrozenWords, join_pages, join_words
-from batag.encoders.word_vectors import WordVectors, files_of
 from batag.errors import InputError
+from batag.features import character_vectors
+from batag.features.character_vectors import CharacterVectors
+from batag.features.pretrained import Frozen, FrozenWords, join_pages, join_words
+from batag.features.word_vectors import WordVectors, files_of
 
 _TABLES = ("vectors", "english")
 _WORDS = {kind: files_of(kind) for kind in _TABLES} | {"characters": character_vectors.FILES}
@@ -48,7 +48,7 @@ def load_frozen(folder: Path, description: Description) -> Frozen | None:
 
 
 def _reader(folder: Path) -> Frozen:
-    from batag.encoders.backbone import Backbone
+    from batag.features.backbone import Backbone
 
     return Backbone(folder / BACKBONE)
 

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from batag.bundles.description import AGAIN, DESCRIPTION, Description
-from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
+from batag.features.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from batag.encoders.classifier import TokenClassifier
+    from batag.heads.classifier import TokenClassifier
 
 Floats = NDArray[np.float32]
 _DAMAGED = (SafetensorError, ValueError, KeyError, TypeError, RuntimeError, OverflowError)
@@ -59,7 +59,7 @@ def check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], p
     """Names, shapes and types of all weights are those of the encoder and vocabulary described."""
     import torch
 
-    from batag.encoders.neighbours import SHARE
+    from batag.heads.neighbours import SHARE
 
     missing, spare = sorted(wanted.keys() - weights.keys()), sorted(weights.keys() - wanted.keys())
     if missing or spare:
@@ -99,7 +99,7 @@ def empty_classifier(description: Description, vocabulary: Vocabulary) -> TokenC
     """The classifier that a description means, without memory for its weights."""
     import torch
 
-    from batag.encoders.classifier import build_classifier
+    from batag.heads.classifier import build_classifier
 
     with torch.device("meta"):
         return build_classifier(

@@ -97,6 +97,6 @@ def _head(read: Bundle) -> list[str]:
 
 
 def _share(read: Bundle) -> float:
-    from batag.encoders.neighbours import SHARE
+    from batag.heads.neighbours import SHARE
 
     return read.weights[SHARE].item()

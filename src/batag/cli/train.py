@@ -46,8 +46,8 @@ def train(
     """Learn from labelled pages: checkpoints, metrics, curves and the bundle of the best epoch go to the run's folder."""
     from batag.errors import InputError, UsageError
     from batag.pages.targets import check_targets
+    from batag.training.base_bundle import recipe_of
     from batag.training.recipe import read_recipe
-    from batag.training.start import recipe_of
 
     check_targets([problems], [*(pages or []), *(dev or []), *(replay or []), recipe, from_, resume])
     if resume is not None and (pages or dev or recipe or from_ or replay):

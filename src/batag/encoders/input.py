@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from batag.encoders.lexicon import InputBatch, Lexicon
-from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.errors import UsageError
+from batag.features.lexicon import InputBatch, Lexicon
+from batag.features.vocabulary import PADDING, UNKNOWN, Vocabulary
 
 INPUTS = ("word", "rich")
 

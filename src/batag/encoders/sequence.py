@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from batag.encoders.batches import Floats
 from batag.errors import UsageError
+from batag.features.batches import Floats
 from batag.segmentation.segmentation import TokenizedField
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.bundles.description import AGAIN, Description
-from batag.encoders.batches import Floats
 from batag.errors import InputError
+from batag.features.batches import Floats
 
 Doubles = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle
-from batag.encoders.batches import Floats, in_batches
-from batag.encoders.frozen import FrozenWords
 from batag.engines.answer import Answer
 from batag.engines.word_table import WordTable
+from batag.features.batches import Floats, in_batches
+from batag.features.pretrained import FrozenWords
 
 
 class Engine(Protocol):

@@ -28,7 +28,6 @@ from torch import Tensor, nn
 from batag.bundles.bundle import Bundle, check_classes
 from batag.bundles.description import GRAPHS, KNOWN, EngineOf
 from batag.bundles.exported import add_engine
-from batag.encoders.batches import BATCH_TOKENS, by_length
 from batag.encoders.position import sinusoid
 from batag.engines import build_engine
 from batag.engines.engine import Engine
@@ -37,6 +36,7 @@ from batag.engines.onnx_engine import import_runtime
 from batag.engines.parity import Parity, compare, compare_rates
 from batag.engines.torch_engine import TorchEngine
 from batag.errors import InputError, UsageError
+from batag.features.batches import BATCH_TOKENS, by_length
 from batag.training.examples import Example
 
 LARGEST_DIFFERENCE = 1e-4

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle
 from batag.bundles.description import GRAPHS
-from batag.encoders.batches import Floats
 from batag.engines.engine import Engine, LayerEngine
 from batag.engines.threads import check_threads, usable_threads
 from batag.errors import BatagError, InputError, UsageError
+from batag.features.batches import Floats
 
 _NO_REPORTS = "ORT_DISABLE_TELEMETRY"
 _engines: WeakSet[OnnxEngine] = WeakSet()

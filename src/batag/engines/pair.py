@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from batag.encoders.batches import Floats
 from batag.engines.engine import LayerEngine
+from batag.features.batches import Floats
 
 _FEW_WORDS = 64
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from batag.bundles.bundle import Bundle
-from batag.encoders.batches import Floats, in_batches
 from batag.encoders.device import choose_device
-from batag.encoders.prediction import probabilities
 from batag.engines.engine import Engine
 from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities
 from batag.evaluation.tokens import TokenScores
+from batag.features.batches import Floats, in_batches
+from batag.heads.prediction import probabilities
 from batag.training.examples import Example
 
 NEAR_TIE = 1e-4

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from torch import nn
 
 from batag.bundles.bundle import Bundle
-from batag.encoders.batches import Floats
 from batag.encoders.device import choose_device
-from batag.encoders.prediction import probabilities
 from batag.engines.engine import Engine, LayerEngine
 from batag.engines.int8 import in_int8
 from batag.engines.lean_bat import lean
 from batag.engines.threads import check_threads, torch_threads
 from batag.errors import UsageError
+from batag.features.batches import Floats
+from batag.heads.prediction import probabilities
 
 
 class TorchEngine(LayerEngine):

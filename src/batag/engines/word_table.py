@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.bundles.description import AGAIN, KNOWN, Description
-from batag.encoders.batches import Floats
-from batag.encoders.frozen import FrozenWords
-from batag.encoders.spelling import Key, Speller, whole_word
-from batag.encoders.vocabulary import Vocabulary
 from batag.errors import InputError
+from batag.features.batches import Floats
+from batag.features.pretrained import FrozenWords
+from batag.features.spelling import Key, Speller, whole_word
+from batag.features.vocabulary import Vocabulary
 
 _REMEMBERED = 100_000
 _SPELLING = ("shortest", "longest", "buckets", "shapes", "parts")

@@ -10,11 +10,11 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.encoders.batches import Floats
 from batag.errors import UsageError
 from batag.evaluation.calibration import AS_IT_IS, Calibration
 from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities, parse_richness
 from batag.evaluation.tokens import class_numbers
+from batag.features.batches import Floats
 from batag.labels.alignment import cut_pieces
 from batag.labels.scheme import Numbers, Scheme
 from batag.pages.page import MODEL, Page, Tag

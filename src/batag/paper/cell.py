@@ -16,9 +16,9 @@ from typing import Any
 import torch
 
 from batag.encoders import build_encoder
-from batag.encoders.prediction import predict_labels
 from batag.errors import InputError
 from batag.evaluation.tokens import TokenScores
+from batag.heads.prediction import predict_labels
 from batag.objectives import build_objective
 from batag.pages.problems import Problems
 from batag.paper.address import address

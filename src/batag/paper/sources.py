@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 from importlib.util import find_spec
 
-FOLDERS = ("encoders", "objectives", "training", "evaluation")
+FOLDERS = ("features", "encoders", "heads", "objectives", "training", "evaluation")
 """Whose code decides a cell's numbers."""
 
 

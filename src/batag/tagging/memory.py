@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from batag.encoders.batches import Floats
+from batag.features.batches import Floats
 
 
 class WordMemory:

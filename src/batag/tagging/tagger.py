@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle, check_classes, read_bundle
 from batag.bundles.description import Description
-from batag.encoders.batches import Floats
 from batag.encoders.sequence import Window, join_windows, page_words, windows
 from batag.engines import WITHOUT_TORCH
 from batag.engines.choice import choose_engine, chosen_engine
@@ -21,6 +20,7 @@ from batag.errors import BatagError, InputError
 from batag.evaluation.calibration import Calibration
 from batag.evaluation.decoding import Decoding, Prediction, Richness
 from batag.evaluation.operating_point import Dial
+from batag.features.batches import Floats
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
 from batag.pages.record import RecordReader

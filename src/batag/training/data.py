@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from batag.bundles.bundle import Bundle, read_bundle
-from batag.encoders.shipped import SHIPPED
-from batag.encoders.spelling import Speller
-from batag.encoders.vocabulary import Vocabulary
 from batag.errors import BatagError, InputError
+from batag.features.shipped import SHIPPED
+from batag.features.spelling import Speller
+from batag.features.vocabulary import Vocabulary
 from batag.labels.provenance import Measuring, as_learnt
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import parse_rules
@@ -28,10 +28,10 @@ from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.majority import read_with_language
 from batag.segmentation.segmentation import Segmentation
 from batag.settings import settings
+from batag.training.base_bundle import check_start
 from batag.training.dev import Dev
 from batag.training.examples import Example, LabelledWords, choose_scheme, label_counts, label_words, make_examples, repeated
 from batag.training.recipe import Recipe
-from batag.training.start import check_start
 
 DATA, RECIPE, BUNDLE = "data.json", "recipe.toml", "bundle"
 TRAIN = "train"

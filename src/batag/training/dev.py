@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from batag.encoders.batches import Floats
 from batag.encoders.sequence import join_windows, page_words, windows
 from batag.evaluation.decoding import Prediction
 from batag.evaluation.tokens import class_numbers
+from batag.features.batches import Floats
 from batag.labels.scheme import Scheme
 from batag.pages.page import Page
 from batag.segmentation.segmentation import Segmentation, language_of

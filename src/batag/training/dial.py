@@ -10,8 +10,6 @@ import numpy as np
 from torch import Tensor
 
 from batag.bundles.description import Description
-from batag.encoders.batches import Floats
-from batag.encoders.classifier import TokenClassifier
 from batag.evaluation.assessment import Assessment, Place, place, places, true_labels
 from batag.evaluation.calibration import AS_IT_IS, Calibration, calibrate
 from batag.evaluation.decoding import Decoding, Prediction
@@ -19,6 +17,8 @@ from batag.evaluation.dial_chart import dial_report
 from batag.evaluation.operating_point import NAMES, Dial, choose_dial, log_probabilities, steps
 from batag.evaluation.report import Report
 from batag.evaluation.tokens import TokenScores, class_numbers
+from batag.features.batches import Floats
+from batag.heads.classifier import TokenClassifier
 from batag.labels.scheme import Scheme
 from batag.pages.stopwords import stop_words_by_language
 from batag.settings import settings

@@ -18,17 +18,18 @@ from torch.nn import functional as F
 
 from batag.bundles.bundle import Bundle
 from batag.bundles.description import DESCRIPTION
-from batag.encoders.batches import epoch_batches
-from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
 from batag.encoders.sequence import page_words, windows
 from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import Dial
+from batag.features.batches import epoch_batches
+from batag.heads.classifier import build_classifier
 from batag.labels.provenance import Measuring
 from batag.pages.page import Page, without_surrogates
 from batag.segmentation.segmentation import language_of
-from batag.training.adversary import against
+from batag.training.adversarial import against
 from batag.training.agreement import Agreement, compare
+from batag.training.base_bundle import recipe_of
 from batag.training.data import Data, digest
 from batag.training.dev import Dev
 from batag.training.dial import measure_dial
@@ -39,7 +40,6 @@ from batag.training.projection import project
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.run import DivergedError
 from batag.training.shipping import ship_distilled
-from batag.training.start import recipe_of
 
 _HELD_OUT, _MOST_PAGES, _SWAPPED = 10, 50_000, 0.9
 _MAY_CHANGE = ("encoder.", "schedule.", "training.", "dial.", "input.dropout", "input.word_dropout", "head.chain")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from batag.encoders.backbone import Backbone, backbone_files
-from batag.encoders.frozen import Frozen, join_pages
-from batag.encoders.shipped import words_for
-from batag.encoders.word_vectors import read_vectors, vector_files
+from batag.features.backbone import Backbone, backbone_files
+from batag.features.pretrained import Frozen, join_pages
+from batag.features.shipped import words_for
+from batag.features.word_vectors import read_vectors, vector_files
 from batag.training.data import Data, DataFiles
 from batag.training.recipe import AUTO, Recipe
 

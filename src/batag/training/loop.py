@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from batag.encoders.batches import Floats, epoch_batches, in_batches
-from batag.encoders.classifier import TokenClassifier
-from batag.encoders.prediction import predict_labels, probabilities
 from batag.evaluation.tokens import TokenScores
+from batag.features.batches import Floats, epoch_batches, in_batches
+from batag.heads.classifier import TokenClassifier
+from batag.heads.prediction import predict_labels, probabilities
 from batag.labels.scheme import Scheme
 from batag.objectives.objective import IGNORED, Objective
-from batag.training.adversary import against
+from batag.training.adversarial import against
 from batag.training.examples import Example
 from batag.training.gradients import Gradients
 from batag.training.recipe import Recipe

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from batag.encoders.batches import BATCH_TOKENS, by_length
-from batag.encoders.classifier import TokenClassifier
-from batag.encoders.lexicon import InputBatch
-from batag.encoders.neighbours import SHARE, Neighbours
 from batag.evaluation.operating_point import Floats, log_probabilities
+from batag.features.batches import BATCH_TOKENS, by_length
+from batag.features.lexicon import InputBatch
+from batag.heads.classifier import TokenClassifier
+from batag.heads.neighbours import SHARE, Neighbours
 from batag.objectives.objective import IGNORED
 from batag.training.examples import Example
 from batag.training.loop import padded_labels, probabilities_with

@@ -17,13 +17,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from batag.encoders.batches import BATCH_TOKENS, by_length, epoch_batches
-from batag.encoders.classifier import TokenClassifier, build_classifier
-from batag.encoders.lexicon import InputBatch
 from batag.encoders.sequence import page_words, windows
-from batag.encoders.spelling import Speller
-from batag.encoders.vocabulary import FIRST, Vocabulary
 from batag.errors import InputError, UsageError
+from batag.features.batches import BATCH_TOKENS, by_length, epoch_batches
+from batag.features.lexicon import InputBatch
+from batag.features.spelling import Speller
+from batag.features.vocabulary import FIRST, Vocabulary
+from batag.heads.classifier import TokenClassifier, build_classifier
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import parse_rules
 from batag.pages.page import Page, without_surrogates

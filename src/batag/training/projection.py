@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from batag.encoders.batches import by_length
 from batag.encoders.input import WordInput
+from batag.features.batches import by_length
 
 _TEXTS, _TOKENS = 2_000, 4_096
 

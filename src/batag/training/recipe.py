@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from batag.bundles.description import LONGEST_WINDOW
 from batag.encoders import ENCODERS, build_encoder
-from batag.encoders.classifier import own_options
 from batag.errors import InputError, UsageError
+from batag.heads.classifier import own_options
 from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
 from batag.segmentation import SEGMENTATIONS

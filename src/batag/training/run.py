@@ -14,15 +14,16 @@ import torch
 
 from batag.bundles.bundle import find_bundle
 from batag.bundles.description import DESCRIPTION
-from batag.encoders.classifier import build_classifier
 from batag.encoders.device import choose_device
-from batag.encoders.neighbours import SHARE
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.dial_chart import draw_dial
+from batag.heads.classifier import build_classifier
+from batag.heads.neighbours import SHARE
 from batag.objectives import build_objective
 from batag.pages.file import open_output
 from batag.pages.page import without_surrogates
 from batag.pages.problems import Problems
+from batag.training.base_bundle import begin_with
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.curves import draw_curves
 from batag.training.data import BUNDLE, DATA, RECIPE, TRAIN, Data, DataFiles, read_data
@@ -36,7 +37,6 @@ from batag.training.neighbours import choose_share, fit_neighbours
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.selection import Selection
 from batag.training.shipping import ship
-from batag.training.start import begin_with
 
 _BEFORE = {"input": {"parts": 0, "vectors": ""}, "head": {"chain": False, "neighbours": 0}, "training": {"adversary": 0.0}}
 """What a run that began before these keys were there does: its recipe does not say it."""

@@ -11,8 +11,8 @@ from typing import Any
 from torch import Tensor
 
 from batag.bundles.bundle import Bundle, write_bundle
-from batag.encoders.frozen import Frozen
-from batag.encoders.vocabulary import Vocabulary
+from batag.features.pretrained import Frozen
+from batag.features.vocabulary import Vocabulary
 from batag.labels.scheme import Scheme
 from batag.segmentation import DICTIONARIES
 from batag.segmentation.segmentation import Segmentation

@@ -8,11 +8,11 @@ from importlib import resources
 
 import numpy as np
 
-from batag.encoders.batches import Floats
-from batag.encoders.character_vectors import CharacterVectors
-from batag.encoders.frozen import FrozenWords, join_words
-from batag.encoders.word_vectors import Rows, WordVectors
 from batag.errors import InputError
+from batag.features.batches import Floats
+from batag.features.character_vectors import CharacterVectors
+from batag.features.pretrained import FrozenWords, join_words
+from batag.features.word_vectors import Rows, WordVectors
 
 SHIPPED = ("ja", "en", "zh")
 _AGAIN = "Install batag again"

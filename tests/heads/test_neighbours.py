@@ -10,12 +10,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.encoders.test_chain import Floats, by_enumeration
+from tests.heads.test_chain import Floats, by_enumeration
 
-from batag.encoders.classifier import TokenClassifier, build_classifier
-from batag.encoders.neighbours import Neighbours
-from batag.encoders.spelling import facts_of
-from batag.encoders.vocabulary import Vocabulary
+from batag.features.spelling import facts_of
+from batag.features.vocabulary import Vocabulary
+from batag.heads.classifier import TokenClassifier, build_classifier
+from batag.heads.neighbours import Neighbours
 from batag.segmentation.speech import parts_of_speech
 
 ENCODER = {"name": "transformer", "width": 8, "depth": 1, "heads": 2, "inner": 8}

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from batag.encoders.batches import Floats, in_batches
-from batag.encoders.classifier import TokenClassifier
+from batag.features.batches import Floats, in_batches
+from batag.heads.classifier import TokenClassifier
 
 
 def predict_labels(model: TokenClassifier, sequences: Sequence[Sequence[str]], device: torch.device) -> list[NDArray[np.int64]]:

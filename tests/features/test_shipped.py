@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from batag.encoders import shipped
-from batag.encoders.frozen import FrozenWords
-from batag.encoders.shipped import chinese_characters, english_vectors, japanese_vectors, words_for
-from batag.encoders.word_vectors import WordVectors
 from batag.errors import InputError
+from batag.features import shipped
+from batag.features.pretrained import FrozenWords
+from batag.features.shipped import chinese_characters, english_vectors, japanese_vectors, words_for
+from batag.features.word_vectors import WordVectors
 
 
 def closeness(known: FrozenWords, one: str, other: str) -> float:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.encoders.batches import Floats
-from batag.encoders.frozen import FrozenWords, Kinds
+from batag.features.batches import Floats
+from batag.features.pretrained import FrozenWords, Kinds
 
 FILES = ("characters.json", "characters.safetensors")
 _LONGEST = 32

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 from zlib import crc32
 
-from batag.encoders.vocabulary import Vocabulary
+from batag.features.vocabulary import Vocabulary
 from batag.segmentation.speech import has_han_or_kana, parts_of_speech, words_around
 
 _RUNS = re.compile(r"(.)\1+")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from batag.encoders.batches import Floats
+from batag.features.batches import Floats
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
-from batag.encoders.character_vectors import FILES, CharacterVectors
-from batag.encoders.frozen import JoinedWords
-from batag.encoders.word_vectors import WordVectors
+from batag.features.character_vectors import FILES, CharacterVectors
+from batag.features.pretrained import JoinedWords
+from batag.features.word_vectors import WordVectors
 
 K, H, D = 4, 3, 5
 

@@ -13,18 +13,18 @@ from tests.tiny import QUICK, catalogue, make_bundle, redescribe, tiny_run, type
 
 import batag
 from batag.bundles.bundle import read_bundle
-from batag.encoders.neighbours import SHARE
 from batag.errors import BatagError, UsageError
+from batag.heads.neighbours import SHARE
 from batag.objectives import build_objective
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
+from batag.training.base_bundle import recipe_of
 from batag.training.data import DataFiles, read_data
 from batag.training.examples import Example
 from batag.training.loop import padded_labels, padded_weights, weighted_loss
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
-from batag.training.start import recipe_of
 
 
 def written(path: Path, pages: list[Page]) -> Path:

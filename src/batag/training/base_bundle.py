@@ -10,10 +10,10 @@ from typing import Any
 import torch
 
 from batag.bundles.bundle import Bundle, find_bundle, read_description
-from batag.encoders.classifier import TokenClassifier
-from batag.encoders.neighbours import SHARE
-from batag.encoders.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.errors import UsageError
+from batag.features.vocabulary import PADDING, UNKNOWN, Vocabulary
+from batag.heads.classifier import TokenClassifier
+from batag.heads.neighbours import SHARE
 from batag.pages.cleaning import DEFAULT_RULES, parse_rules
 from batag.training.recipe import Recipe, default_text
 from batag.training.setting import renamed

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from batag.encoders import ENCODERS
 from batag.pages.formats import write_pages
-from batag.training.adversary import against
+from batag.training.adversarial import against
 from batag.training.data import DataFiles
 from batag.training.recipe import read_recipe
 from batag.training.run import Run

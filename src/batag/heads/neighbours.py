@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from batag.encoders.chain import Chain
-from batag.encoders.lexicon import InputBatch
+from batag.features.lexicon import InputBatch
+from batag.heads.chain import Chain
 
 SHARE = "neighbours.share"
 """Its name among the weights of a classifier."""

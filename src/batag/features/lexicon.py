@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from batag.encoders.frozen import Frozen
-from batag.encoders.spelling import Key, Speller, whole_word
-from batag.encoders.vocabulary import PADDING, Vocabulary
+from batag.features.pretrained import Frozen
+from batag.features.spelling import Key, Speller, whole_word
+from batag.features.vocabulary import PADDING, Vocabulary
 
 _REMEMBERED = 100_000
 _LOCK = Lock()

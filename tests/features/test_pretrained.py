@@ -14,12 +14,12 @@ import torch
 from safetensors.numpy import save
 from tests.tiny import tiny_backbone
 
-from batag.encoders.backbone import Backbone
-from batag.encoders.frozen import join_pages
 from batag.encoders.input import build_input
-from batag.encoders.vocabulary import Vocabulary
-from batag.encoders.word_vectors import WordVectors, read_vectors, vector_files
 from batag.errors import InputError, UsageError
+from batag.features.backbone import Backbone
+from batag.features.pretrained import join_pages
+from batag.features.vocabulary import Vocabulary
+from batag.features.word_vectors import WordVectors, read_vectors, vector_files
 
 WORDS = {"shoe": [1.0, 2.0, 3.0], "跑鞋": [-1.0, 0.5, 0.25]}
 

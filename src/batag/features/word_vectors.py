@@ -16,9 +16,9 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.encoders.batches import Floats
-from batag.encoders.frozen import FrozenWords, Kinds
 from batag.errors import BatagError, InputError, UsageError
+from batag.features.batches import Floats
+from batag.features.pretrained import FrozenWords, Kinds
 from batag.segmentation.speech import normal_form
 
 _OF_SPACY = ("vectors", "key2row", "strings.json")

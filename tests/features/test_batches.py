@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from batag.encoders.batches import _FEWEST_TOKENS, _WASTE, by_length, epoch_batches
+from batag.features.batches import _FEWEST_TOKENS, _WASTE, by_length, epoch_batches
 
 all_lengths = st.lists(st.integers(1, 300), max_size=200)
 sizes = st.integers(1, 40)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from batag.encoders.chain import Chain
+from batag.heads.chain import Chain
 
 Floats = NDArray[np.float64]
 

@@ -10,13 +10,13 @@ from torch import Tensor, nn
 
 from batag.encoders import build_encoder
 from batag.encoders.blocks import several_linears
-from batag.encoders.chain import Chain
 from batag.encoders.encoder import Encoder
 from batag.encoders.input import WordInput, build_input
-from batag.encoders.lexicon import InputBatch
-from batag.encoders.neighbours import Neighbours
-from batag.encoders.vocabulary import Vocabulary
 from batag.errors import UsageError
+from batag.features.lexicon import InputBatch
+from batag.features.vocabulary import Vocabulary
+from batag.heads.chain import Chain
+from batag.heads.neighbours import Neighbours
 
 
 class TokenClassifier(nn.Module):

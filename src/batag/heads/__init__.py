@@ -1,0 +1,1 @@
+"""Vectors to the probabilities of labels."""
