@@ -150,7 +150,7 @@ def settings_of(system: str) -> list[str]:
 def train_batag(corpus: Corpus, settings: Sequence[str], data: Path, folder: Path) -> tuple[Tagger, float]:
     """Train through the ordinary run; the tagger, and the seconds that training took."""
     if not (folder / BUNDLE).exists():
-        recipe = read_recipe(None, settings=[f"pages.scheme={corpus.scheme}", *settings])
+        recipe = read_recipe(None, settings=[*settings, f"pages.scheme={corpus.scheme}"])
         begun = (folder / RECIPE).exists()
         run = Run.open(folder) if begun else Run.create(folder, recipe, corpus.training_files(data, folder))
         run.prepare(device="cpu")

@@ -21,7 +21,7 @@ import torch
 from place import new_folder
 
 from batag.encoders import ENCODERS, build_encoder
-from batag.labels.picture import picture
+from batag.evaluation.charts import picture
 
 LENGTHS = (16, 32, 64, 128, 256, 512, 1024)
 PAGES, WIDTH = 4, 128

@@ -29,8 +29,8 @@ from accuracy import CORPORA, choose_points, read_pages_of, score
 from peers import crf
 from place import new_folder
 
+from batag.evaluation.charts import picture
 from batag.evaluation.decoding import Decoding
-from batag.labels.picture import picture
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 

@@ -256,7 +256,7 @@ def _main() -> None:
     """Load everything once, without starting any thread; then an order a line."""
     import torch
 
-    from batag.training.curves import draw_curves
+    from batag.evaluation.charts import draw_curves
 
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as scratch:

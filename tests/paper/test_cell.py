@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from batag.errors import InputError
 from batag.evaluation.fscore import macro_fbeta
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
+from batag.paper import cell as cells
 from batag.paper.cell import Cell, run_cell
 from batag.paper.corpus import Corpus
 from batag.paper.definition import PAPER_SETTINGS
@@ -56,14 +59,6 @@ def test_the_address_follows_what_decides_the_numbers(corpus: Corpus, tmp_path: 
     moved.test.write_bytes(moved.test.read_bytes() + b"\n" + moved.test.read_bytes())
     assert cell(corner_corpus(tmp_path / "third")).key == base.key
     assert cell(replace(moved)).key != base.key
-
-
-def test_another_encoder_or_objective_is_other_sources(corpus: Corpus) -> None:
-    keys = [
-        cell(corpus, f"encoder.name={name}", f"objective.name={what}").sources
-        for name, what in (("bat", "CE"), ("transformer", "CE"), ("bat", "PBP(0,8)"))
-    ]
-    assert len(set(keys)) == 3
 
 
 def test_scores_are_those_of_the_pages_together(result: dict[str, Any]) -> None:
@@ -138,17 +133,39 @@ def test_one_cell_that_cannot_be_trained_does_not_stop_the_others(corpus: Corpus
     assert isinstance(done[good.key], dict)
 
 
-def test_a_cell_says_which_sources_trained_it_and_is_found_by_others(
+def test_a_cell_is_found_whichever_commit_trained_it_but_only_its_own_resumes_it(
     corpus: Corpus, result: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store, one = Store(tmp_path), cell(corpus)
-    assert result["sources"] == one.sources
     store.put(one, result)
-    monkeypatch.setattr("batag.paper.cell.sources_digest", lambda modules: "other sources")
-    today = cell(corpus)
-    assert today.sources != one.sources
-    assert store.find(today) == json.loads(json.dumps(result))
-    assert store.run_folder(today) != store.run_folder(one)  # but half a training is not gone on with by them
+    before = store.run_folder(one)
+    monkeypatch.setattr("batag.paper.store.commit", lambda: "another")
+    assert store.find(one) == json.loads(json.dumps(result))
+    assert store.run_folder(one) != before
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_the_commit_of_the_sources_says_whether_they_have_changed_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*words: str) -> str:
+        identity = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+        return subprocess.run(["git", "-C", tmp_path, *identity, *words], capture_output=True, text=True, check=True).stdout
+
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.setattr(cells.resources, "files", lambda package: tmp_path / package)
+    commit = cells.commit.__wrapped__
+    (tmp_path / "batag").mkdir()
+    (tmp_path / "batag" / "one.py").write_text("X = 1\n")
+    assert commit() is None  # no repository
+    git("init", "-q")
+    assert commit() is None  # somebody else's, which does not have the sources
+    git("add", ".")
+    git("commit", "-qm", "first")
+    (tmp_path / "beside").write_text("not of the sources\n")
+    assert commit() == git("rev-parse", "--short=12", "HEAD").strip()
+    (tmp_path / "batag" / "one.py").write_text("X = 2\n")
+    assert commit() == git("rev-parse", "--short=12", "HEAD").strip() + "-dirty"
 
 
 def test_a_damaged_cell_is_named(corpus: Corpus, tmp_path: Path) -> None:

@@ -61,11 +61,11 @@ def half() -> Result:
 
 
 def test_half_a_table_is_written_with_the_papers_numbers_beside(half: Result) -> None:
-    text = write_markdown(half, command="batag paper encoders --epochs 4", paper_command="batag paper encoders --epochs 50")
+    text = write_markdown(half, command="batag paper encoders --epochs 4")
     assert "# Encoders and objectives, Chinese (the paper's tables 3 and 4)" in text
-    assert "4 epochs, seeds 0, 1; 4 of 12 cells finished" in text
+    assert "4 epochs (the paper: 50), seeds 0, 1; 4 of 12 cells finished" in text
     assert "1,000 / 10 / 40 pages, training tokens 100 : 20 : 10 (none, goods, brand)" in text
-    assert "`batag paper encoders --epochs 50`" in text
+    assert "`batag paper encoders --epochs 4`" in text
     assert "Cells by the commit that trained them: abc (5), def (1)." in text
     assert "| CE | **89.0 ± 1.4** (paper 85.7) | 50.0 (1 seed) (paper 84.0) | - (paper 84.5) |" in text
     assert "| WCE | 70.0 (1 of 2 failed) (paper 85.5) | - (paper 82.9) | failed (paper 84.5) |" in text
@@ -80,13 +80,13 @@ def test_differences_are_the_base_minus_the_other_with_the_papers(half: Result) 
     assert found is not None
     assert found.points > 0
     assert half.difference(("CE", "BAT"), ("CE", "Admin"), metric="macro_f2", moment="end") is None
-    text = write_markdown(half, command="", paper_command="")
+    text = write_markdown(half, command="")
     assert f"| CE | {found} (paper +1.9) |" in text
     assert "not distinguishable" not in str(found)
 
 
 def test_it_counts_how_often_the_base_is_ahead(half: Result) -> None:
-    text = write_markdown(half, command="", paper_command="")
+    text = write_markdown(half, command="")
     assert "| macro F2, after the last epoch | ahead 1 of 1 (1 clear), behind 0 (0 clear) | - |" in text
 
 
@@ -96,13 +96,13 @@ def test_layers_say_how_much_of_a_run_was_warm_up() -> None:
     one["recipe"]["schedule"] = {"warmup": 8000}
     one["epochs"][-1] |= {"step": 8655, "loss": 11.49}
     result.finished = {("12 layers", "BAT"): [one]}
-    assert "| 12 layers | 8,000 of 8,655, loss 11.5 |" in write_markdown(result, command="", paper_command="")
+    assert "| 12 layers | 8,000 of 8,655, loss 11.5 |" in write_markdown(result, command="")
 
 
 def test_curves_say_the_score_of_every_epoch() -> None:
     result = Result(TABLES["curves"])
     result.finished = {("CE", "BAT"): [cell(right=0.8)], ("WCE", "BAT"): [cell(right=0.6)]}
-    text = write_markdown(result, command="", paper_command="")
+    text = write_markdown(result, command="")
     assert "| epoch | CE, BAT | WCE, BAT |" in text
     assert "| 4 | 80.0 | 60.0 |" in text
 
@@ -116,15 +116,15 @@ def test_it_says_when_the_base_reached_the_others_best(half: Result) -> None:
     half.finished = {("CE", "BAT"): [quick], ("CE", "Transformer"): [slow]}
     assert half.sooner(("CE", "BAT"), ("CE", "Transformer")) == "epoch 2, 2 s (itself 4, 4 s)"
     assert half.sooner(("CE", "Transformer"), ("CE", "BAT")) == "never (itself 4, 4 s)"
-    assert "| CE | epoch 2, 2 s (itself 4, 4 s) | - |" in write_markdown(half, command="", paper_command="")
+    assert "| CE | epoch 2, 2 s (itself 4, 4 s) | - |" in write_markdown(half, command="")
 
 
 def test_objectives_are_compared_beside_the_encoders(half: Result) -> None:
     found = half.difference(("CE", "BAT"), ("WCE", "BAT"), metric="macro_f1_without_none", moment="best")
-    text = write_markdown(half, command="", paper_command="")
+    text = write_markdown(half, command="")
     section = text.split("## CE minus the others")[1].split("### Macro F1 without none, at the best macro F2 on dev")[1]
     assert f"| WCE | {found} |" in section
-    assert ["CE", "BAT"] in [each["base"] for each in half.facts()["differences"] if each["other"] == ["WCE", "BAT"]]
+    assert ["CE", "BAT"] in [each["base"] for each in half.to_dict()["differences"] if each["other"] == ["WCE", "BAT"]]
 
 
 def test_places_that_share_no_seed_are_not_compared(half: Result) -> None:
@@ -138,7 +138,7 @@ def test_rows_are_compared_where_the_base_is_a_row() -> None:
 
 
 def test_facts_hold_every_seed_and_difference(half: Result) -> None:
-    facts = half.facts()
+    facts = half.to_dict()
     assert facts["cells"][0]["end"]["macro_f1"] == [90.0, 88.0]
     assert facts["cells"][0]["paper"] == {"macro_f1": 85.7, "macro_f2": 85.7}
     assert facts["failed"][0] == {"row": "WCE", "column": "Admin", "seed": 0, "why": "the loss of step 3 is nan"}
@@ -153,7 +153,7 @@ def test_amounts_stand_beside_the_truth() -> None:
     result = Result(TABLES["objectives"], done=1, wanted=16)
     one = cell(right=0.8)
     result.finished = {("CE", "BAT"): [one]}
-    text = write_markdown(result, command="", paper_command="")
+    text = write_markdown(result, command="")
     true, said = one["test"]["end"]["true"], one["test"]["end"]["predicted"]
     assert f"| truth |  | {true['goods']:,} | {true['brand']:,} |  |  |" in text
     assert f"| CE | BAT | {said['goods']:,} | {said['brand']:,} | 7,156 | 3,887 |" in text
@@ -164,7 +164,7 @@ def test_amounts_stand_beside_the_truth() -> None:
 def test_where_rows_are_compared_the_best_of_a_column_is_bold() -> None:
     result = Result(TABLES["boost"])
     result.finished = {("CLA(1,1)", "BAT"): [cell(right=0.8)], ("CLA(1,20)", "BAT"): [cell(right=0.6)]}
-    text = write_markdown(result, command="", paper_command="")
+    text = write_markdown(result, command="")
     assert "| CLA(1,1) | **80.0** (paper 85.1) |" in text
     assert "| CLA(1,20) | 60.0 (paper 85.7) |" in text
 
@@ -176,12 +176,12 @@ def test_what_was_left_out_of_the_pages_is_said() -> None:
         "problems": {"no_text": 2},
     }
     result.finished = {("CLA(1,1)", "BAT"): [one]}
-    text = write_markdown(result, command="", paper_command="")
+    text = write_markdown(result, command="")
     assert "Left out or not fitting: train: 3 tags lost; test: 7 not labelled; 2 no_text." in text
 
 
 def test_a_table_without_any_cell_says_so() -> None:
-    text = write_markdown(Result(TABLES["rates"], wanted=7), command="batag paper rates", paper_command="")
+    text = write_markdown(Result(TABLES["rates"], wanted=7), command="batag paper rates")
     assert "Nothing finished yet (0 of 7 cells)" in text
 
 

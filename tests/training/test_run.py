@@ -21,6 +21,7 @@ from torch import Tensor, nn
 import batag
 from batag.cli.train import train_watched
 from batag.errors import InputError, UsageError
+from batag.evaluation.charts import draw_curves
 from batag.evaluation.tokens import TokenScores
 from batag.features.batches import epoch_batches
 from batag.heads.prediction import predict_labels
@@ -33,7 +34,6 @@ from batag.tagging.assessment import assess
 from batag.training import loop
 from batag.training import run as run_module
 from batag.training.checkpoint import load_weights_file
-from batag.training.curves import draw_curves
 from batag.training.data import DataFiles
 from batag.training.loop import EpochDone, StepDone
 from batag.training.metrics import Metrics

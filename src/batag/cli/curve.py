@@ -43,9 +43,10 @@ def curve(
     from batag.cli.tables import percent
     from batag.cli.terminal import cell, collected_problems, console, one_line, print_json, watched
     from batag.errors import InputError
+    from batag.evaluation.charts import draw_learning_curve
     from batag.pages.targets import check_targets
     from batag.segmentation.majority import read_with_language
-    from batag.training.learning_curve import Point, draw_learning_curve, pages_for, parse_sizes, split_pages, train_point
+    from batag.training.learning_curve import Point, pages_for, parse_sizes, split_pages, train_point
     from batag.training.loop import StepDone
     from batag.training.recipe import read_recipe
     from batag.training.run import Run
@@ -98,7 +99,7 @@ def curve(
         todo = "Ask for larger --sizes, or see docs/labelling.md"
         raise InputError("no tag on the pages of any size", where=", ".join(map(str, pages)), todo=todo)
     names = one_line(", ".join(path.name for path in pages))
-    draw_learning_curve(points, picture, title=f"{names}: what labelled pages buy")
+    draw_learning_curve([asdict(point) for point in points], picture, title=f"{names}: what labelled pages buy")
     promises = {metric: pages_for(points, metric, gain=0.01) for metric in ("macro_f1", "macro_f2")}
     if as_json:
         facts = {"points": [asdict(point) for point in points], "without_a_tag": without, "not_reviewed_left_out": unseen}

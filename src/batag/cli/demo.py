@@ -34,7 +34,7 @@ def demo(
     from batag.cli.terminal import console, print_json
     from batag.cli.train import train_watched
     from batag.errors import InputError
-    from batag.evaluation.chart import draw_scores
+    from batag.evaluation.charts import draw_scores
     from batag.pages.file import open_output
     from batag.pages.formats import read_pages, write_pages
     from batag.tagging.assessment import assess

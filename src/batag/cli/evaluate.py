@@ -46,8 +46,7 @@ def evaluate(
     from batag.cli.tables import show_groups, show_scores, show_stop_words
     from batag.cli.terminal import collected_problems, console, one_line, print_json, watched
     from batag.errors import InputError, UsageError
-    from batag.evaluation.chart import draw_scores
-    from batag.labels.picture import check_picture
+    from batag.evaluation.charts import check_picture, draw_scores
     from batag.pages.file import once_only, open_output
     from batag.pages.record import dump
     from batag.pages.targets import check_targets
@@ -112,7 +111,7 @@ def evaluate(
 
 def draw_sweep(tagger: Tagger, pages: Iterable[Page], path: Path) -> dict[str, Any]:
     """The tagger at every richness, drawn."""
-    from batag.evaluation.dial_chart import draw_dial
+    from batag.evaluation.charts import draw_dial
     from batag.tagging.sweep import Sweep
 
     sweep = Sweep(tagger)

@@ -60,7 +60,7 @@ def inspect(
     if not any(facts["pages"] for facts in report["splits"].values()):
         raise found.no_page(", ".join(map(str, files)))
     if chart is not None:
-        from batag.labels.chart import draw_classes
+        from batag.evaluation.charts import draw_classes
 
         draw_classes(report, chart)
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,11 +56,12 @@ def paper(
     as_json: options.Json = False,
 ) -> None:
     """Train the cells of a table that are not finished yet, and write it with the paper's own numbers beside."""
-    from batag.cli import theory
+    from batag.cli.theory import THEORY
 
-    if table in theory.SHOWN:
+    if table in THEORY:
+        out.mkdir(parents=True, exist_ok=True)
         pages = None if train is None else (train, options.of_input(format, columns_of_pages, language, encoding))
-        theory.SHOWN[table](out, pages=pages, as_json=as_json)
+        THEORY[table](out, pages=pages, as_json=as_json)
         return
     import json
     from dataclasses import replace
@@ -97,32 +99,36 @@ def paper(
             console(error=True).print("stopped; the same command goes on from here", markup=False)
             raise typer.Exit(130) from None
     result = Result.gather(definition, cells, store)
-    said = {"seeds": seeds, "jobs": jobs, "rows": rows, "columns": columns, "name": name, "format": format}
-    said |= {"fields": columns_of_pages, "language": language, "encoding": encoding}
-    own = [f"--set '{setting}'" for setting in set_ or []] + (["--scale-warmup"] if scale_warmup else [])
-    parts = [f"batag paper {table}", *_files(corpus, train), *_options(said), *own]
-    command = " ".join([*parts, *([f"--epochs {epochs}"] if epochs else []), *(["--quick"] if quick else [])])
-    stem = "-".join(
-        [
-            corpus.name,
-            table,
-            *(["quick"] if quick else []),
-            *(["scaled"] if scale_warmup else []),
-            *(["part"] if rows or columns else []),
-        ]
-    )
-    out.mkdir(parents=True, exist_ok=True)
-    facts = result.facts() | {"command": command}
-    texts = {
-        ".md": write_markdown(result, command=command, paper_command=" ".join([*parts, f"--epochs {whole.epochs}"])),
-        ".json": json.dumps(facts, ensure_ascii=False, indent=1) + "\n",
+    given: dict[str, Any] = {
+        "train": train and train.name,
+        "dev": dev and dev.name,
+        "test": test and test.name,
+        "jobs": jobs > 1 and jobs,
     }
+    given |= {
+        "seeds": seeds > 1 and seeds,
+        "rows": rows,
+        "columns": columns,
+        "name": name,
+        "format": format,
+        "fields": columns_of_pages,
+    }
+    given |= {"language": language, "encoding": encoding, "set": set_, "scale-warmup": scale_warmup, "epochs": epochs}
+    command = _command(table, given | {"quick": quick})
+    marks = {"quick": quick, "scaled": scale_warmup, "part": rows or columns}
+    stem = "-".join([corpus.name, table, *(mark for mark, wanted in marks.items() if wanted)])
+    report = result.to_dict() | {"command": command}
+    texts = {
+        ".md": write_markdown(result, command=command),
+        ".json": json.dumps(report, ensure_ascii=False, indent=1) + "\n",
+    }
+    out.mkdir(parents=True, exist_ok=True)
     for suffix, text in texts.items():
         with open_output(out / f"{stem}{suffix}") as stream:
             stream.write(text.encode())
     draw_result(result, out / f"{stem}.png")
     if as_json:
-        print_json(facts)
+        print_json(report)
         return
     _show(result)
     missing = result.wanted - result.done
@@ -147,10 +153,8 @@ def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: st
 
 
 def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -> None:
-    """Train what is missing, a line a cell, with the time left as far as the finished ones tell it."""
+    """Train what is missing; a line per cell says its scores and about how long the rest takes."""
     import time
-
-    from rich import progress as bars
 
     from batag.cli.tables import percent
     from batag.cli.terminal import console
@@ -159,37 +163,25 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
 
     err = console(error=True)
     names = {cell.key: f"{row}, {column}, seed {seed}" for row, column, seed, cell in cells}
-    finished = {cell.key: found["sources"] != cell.sources for *_, cell in cells if (found := store.find(cell))}
-    missing = names.keys() - finished
-    if finished:
-        earlier = f" ({sum(finished.values())} by earlier sources)" if any(finished.values()) else ""
-        err.print(f"{len(finished)} of {len(names)} cells are finished already{earlier}", markup=False)
+    missing = {cell.key for *_, cell in cells if not store.find(cell)}
+    if len(missing) < len(names):
+        err.print(f"{len(names) - len(missing)} of {len(names)} cells are finished already", markup=False)
     if not missing:
         return
-    columns = (
-        bars.TextColumn("{task.completed}/{task.total} cells"),
-        bars.BarColumn(),
-        bars.TextColumn("{task.fields[last]}"),
-        bars.TimeRemainingColumn(),
-    )
     began, errors = time.monotonic(), []
-    with bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display:
-        task = display.add_task("", total=len(missing), last=f"{jobs} side by side")
-        for done, (cell, result) in enumerate(finish([cell for *_, cell in cells], store, jobs=jobs), 1):
-            name = names[cell.key]
-            left = (time.monotonic() - began) / done * (len(missing) - done)
-            if isinstance(result, BatagError):
-                errors.append(f"{name}: {result}")
-                said = f"error: {result}"
-            elif "failed" in result:
-                said = f"failed: {result['failed']}"
-            else:
-                scores = result["test"]["end"]
-                said = (
-                    f"test macro F1 {percent(scores['macro_f1'])} F2 {percent(scores['macro_f2'])}, {result['seconds']:.0f} s"
-                )
-            err.print(f"{done}/{len(missing)}  {name}: {said}; about {left / 60:.0f} min left", markup=False)
-            display.update(task, completed=done, last=name)
+    for done, (cell, result) in enumerate(finish([cell for *_, cell in cells], store, jobs=jobs), 1):
+        name = names[cell.key]
+        left = (time.monotonic() - began) / done * (len(missing) - done)
+        if isinstance(result, BatagError):
+            errors.append(f"{name}: {result}")
+            outcome = f"error: {result}"
+        elif "failed" in result:
+            outcome = f"failed: {result['failed']}"
+        else:
+            scores = result["test"]["end"]
+            macros = f"macro F1 {percent(scores['macro_f1'])} F2 {percent(scores['macro_f2'])}"
+            outcome = f"test {macros}, {result['seconds']:.0f} s"
+        err.print(f"{done}/{len(missing)}  {name}: {outcome}; about {left / 60:.0f} min left", markup=False)
     if errors:
         raise InputError(
             f"{len(errors)} of {len(missing)} cells could not be trained; the first is {errors[0]}",
@@ -197,16 +189,14 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
         )
 
 
-def _files(corpus: Corpus, train: Path | None) -> list[str]:
-    """The files as they are typed, without the folders of this machine."""
-    names = (("train", corpus.train), ("dev", corpus.dev), ("test", corpus.test))
-    return [] if train is None else [f"--{part} {path.name}" for part, path in names]
-
-
-def _options(said: dict[str, Any]) -> list[str]:
-    """Options as they were typed; what was not said is left out."""
-    given = {key: value for key, value in said.items() if value not in (None, 1)}
-    return [f'--{key} "{value}"' if isinstance(value, str) else f"--{key} {value}" for key, value in given.items()]
+def _command(table: str, given: dict[str, Any]) -> str:
+    """The command as it was typed, without the folders of this machine; what has its default is left out."""
+    words = []
+    for option, value in given.items():
+        for each in value if isinstance(value, list) else [value]:
+            if each:
+                words.append(f"--{option}" if each is True else f"--{option} {shlex.quote(str(each))}")
+    return " ".join([f"batag paper {table}", *words])
 
 
 def _show(result: Result) -> None:
@@ -224,8 +214,8 @@ def _show(result: Result) -> None:
         for row in result.definition.rows:
             cells = []
             for column in result.definition.columns:
-                said = spread(result.values(row.name, column.name, metric=metric, moment="best")) or "-"
+                score = spread(result.values(row.name, column.name, metric=metric, moment="best")) or "-"
                 number = result.published((row.name, column.name), metric)
-                cells.append(said if number is None else f"{said} ({number})")
+                cells.append(score if number is None else f"{score} ({number})")
             table.add_row(cell(row.name), *cells)
         out.print(table)

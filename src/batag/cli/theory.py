@@ -1,4 +1,4 @@
-"""What `batag paper` says without training: parameters, schedules, thresholds."""
+"""What `batag paper` prints without training: parameters, schedules, thresholds."""
 
 from __future__ import annotations
 
@@ -13,30 +13,29 @@ def show_parameters(out: Path, *, pages: Pages | None, as_json: bool) -> None:
     from rich.table import Table
 
     from batag.cli.terminal import console, print_json
-    from batag.paper.parameters import count_parameters
+    from batag.paper.theory import count_parameters
 
-    facts = count_parameters()
+    found = count_parameters()
     if as_json:
-        print_json(facts)
+        print_json(found)
         return
     table = Table("encoder (4 layers, width 128, inner 512, 4 heads, 3 classes)", "parameters", "paper")
-    for name, number in facts["parameters"].items():
+    for name, number in found["parameters"].items():
         table.add_row(name, f"{number:,}", "1.316 million" if name == "bat" else "")
     console().print(table)
-    console().print(facts["difference"], markup=False)
+    console().print(found["difference"], markup=False)
 
 
 def show_schedules(out: Path, *, pages: Pages | None, as_json: bool) -> None:
-    """The rates of every version at some steps, and all of them drawn."""
+    """The rates of every schedule at some steps, and all of them drawn."""
     from rich.table import Table
 
     from batag.cli.terminal import console, print_json
     from batag.paper.figures import draw_schedules
-    from batag.paper.schedules import rates
+    from batag.paper.theory import rates
 
     at = [1, 1_000, 4_000, 10_000, 50_000]
     found = rates(at)
-    out.mkdir(parents=True, exist_ok=True)
     path = out / "schedules.png"
     draw_schedules(path)
     if as_json:
@@ -55,36 +54,25 @@ def show_thresholds(out: Path, *, pages: Pages | None, as_json: bool) -> None:
 
     from batag.cli.tables import percent
     from batag.cli.terminal import cell, console, print_json
-    from batag.labels.scheme import NONE
-    from batag.objectives import PAPER
     from batag.pages.formats import read_pages
+    from batag.paper.corpus import sample_corpus
     from batag.paper.figures import draw_thresholds
-    from batag.paper.thresholds import switching_point
-    from batag.sample import LANGUAGES, sample_pages
-    from batag.segmentation.segmentation import Segmentation
-    from batag.training.examples import choose_scheme, label_words
+    from batag.paper.thresholds import class_counts, switching_points
 
-    if pages is None:
-        given = (page for language in LANGUAGES for page in sample_pages(language, pages=600, split="train"))
-        found = label_words(given, Segmentation())
-    else:
-        found = label_words(read_pages(pages[0], **pages[1]), Segmentation())
-    classes = choose_scheme("flat", found, where="the sample catalogue" if pages is None else str(pages[0])).classes
-    counts = [found.class_tokens[name] for name in (NONE, *classes)]
-    points = {name: {label: switching_point(name, counts, place) for place, label in enumerate(classes, 1)} for name in PAPER}
-    out.mkdir(parents=True, exist_ok=True)
-    rarest = min(range(1, len(counts)), key=lambda place: counts[place])
+    file, reading = (sample_corpus(out, pages=600).train, {}) if pages is None else pages
+    counts = class_counts(read_pages(file, **reading), where=str(file))
+    found = switching_points(counts)
+    none, *of_classes = counts.values()
+    rarest = 1 + of_classes.index(min(of_classes))
     path = out / "thresholds.png"
-    draw_thresholds(path, counts=counts, label=rarest, name=classes[rarest - 1])
+    draw_thresholds(path, counts=list(counts.values()), label=rarest, name=list(counts)[rarest])
     if as_json:
-        said = dict(zip((NONE, *classes), counts, strict=True))
-        print_json({"counts": said, "thresholds": points, "picture": str(path)})
+        print_json({"counts": counts, "thresholds": found, "picture": str(path)})
         return
-    table = Table("tagged from (%)")
-    for name, count in zip(classes, counts[1:], strict=True):
+    table = Table("tagged from (%)", title=f"{none:,} tokens of no class")
+    for name, count in list(counts.items())[1:]:
         table.add_column(cell(f"{name} ({count:,})"))
-    table.title = f"{counts[0]:,} tokens of no class"
-    for name, row in points.items():
+    for name, row in found.items():
         table.add_row(name, *(percent(value) for value in row.values()))
     console().print(table)
     console().print(
@@ -95,4 +83,4 @@ def show_thresholds(out: Path, *, pages: Pages | None, as_json: bool) -> None:
     console().print(f"the rarest class drawn in {path}", markup=False)
 
 
-SHOWN = {"parameters": show_parameters, "schedules": show_schedules, "thresholds": show_thresholds}
+THEORY = {"parameters": show_parameters, "schedules": show_schedules, "thresholds": show_thresholds}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.errors import UsageError
+from batag.evaluation.calibration import expected_calibration_error, reliability
 from batag.evaluation.tokens import class_numbers
 from batag.labels.scheme import Scheme
 
@@ -223,3 +224,14 @@ class _Sweep:
         best = np.flatnonzero(scores >= scores.max() - 1e-9)
         chosen = best[np.abs(places[best] - offsets[number]).argmin()]
         return float(places[chosen]), float(scores[chosen])
+
+
+def dial_report(rows: Sequence[Mapping[str, float]], scores: Mapping[str, Floats], right: Floats) -> dict[str, Any]:
+    """One row per richness, and how reliable the scores of tags are before and after calibration."""
+    return {
+        "points": dict(NAMES),
+        "rows": list(rows),
+        "tags": len(right),
+        "ece": {name: expected_calibration_error(values, right) for name, values in scores.items()},
+        "reliability": {name: reliability(values, right) for name, values in scores.items()},
+    }

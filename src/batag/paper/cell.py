@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import platform
 import shutil
+import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from batag.encoders import build_encoder
 from batag.errors import InputError
 from batag.evaluation.tokens import TokenScores
 from batag.heads.prediction import predict_labels
-from batag.objectives import build_objective
 from batag.pages.problems import Problems
 from batag.paper.address import address
 from batag.paper.corpus import PARTS, Corpus
-from batag.paper.sources import commit, sources_digest
 from batag.segmentation.majority import read_with_language
 from batag.training.checkpoint import load_weights_file
 from batag.training.data import RECIPE, DataFiles
@@ -47,26 +46,17 @@ class Cell:
     @cached_property
     def key(self) -> str:
         """Its address: recipe and corpus."""
-        return address(self.recipe.model_dump(), self.corpus.facts)
-
-    @cached_property
-    def sources(self) -> str:
-        """The hash of the code that it runs: of the encoders and objectives only its own."""
-        with torch.device("meta"):
-            encoder = build_encoder(self.recipe.encoder.name, width=2, depth=1, heads=1, inner=2)
-        objective = build_objective(self.recipe.objective.name, [1, 1])
-        return sources_digest(["batag.training.run", type(encoder).__module__, type(objective).__module__])[:16]
+        return address(self.recipe.model_dump(), self.corpus.identity)
 
 
 def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
-    """Train (or go on with the training left in `folder`), score test, and say all that the tables need."""
+    """Train (or resume the training left in `folder`), score the test pages, and return all that the tables need."""
     run = _begun(cell, folder)
-    facts = {
+    metadata = {
         "key": cell.key,
         "format": FORMAT,
-        "sources": cell.sources,
         "commit": commit(),
-        "corpus": {"name": cell.corpus.name} | cell.corpus.facts,
+        "corpus": {"name": cell.corpus.name} | cell.corpus.identity,
         "recipe": cell.recipe.model_dump(),
         "versions": {"batag": version("batag"), "torch": torch.__version__, "python": platform.python_version()},
         "date": datetime.now(UTC).date().isoformat(),
@@ -75,12 +65,12 @@ def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
     run.prepare(device="cpu", problems=problems)
     assert run.data is not None
     assert run.learner is not None
-    test, test_facts = _test_examples(run, cell.corpus, problems)
+    test, test_statistics = _test_examples(run, cell.corpus, problems)
     try:
         for _ in run.train():
             pass
     except DivergedError as error:
-        return facts | {"failed": error.what, "epochs": _epochs(run)}
+        return metadata | {"failed": error.what, "epochs": _epochs(run)}
     weights, best = load_weights_file(folder / BEST)
     scores = {}
     with repeatable(cell.recipe.training.threads, strict=True):
@@ -91,11 +81,11 @@ def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
             with other_weights(run.learner.model, chosen):
                 scores[moment] = {"epoch": epoch} | _score(run, test)
     epochs = _epochs(run)
-    return facts | {
+    return metadata | {
         "parameters": sum(parameter.numel() for parameter in run.learner.model.parameters()),
         "pages": {part: run.data.facts[part]["pages"] for part in ("train", "dev")} | {"test": len(test)},
         "left_out": {
-            part: _left_out(found) for part, found in (run.data.facts | {"test": test_facts}).items() if part in PARTS
+            part: _left_out(found) for part, found in (run.data.facts | {"test": test_statistics}).items() if part in PARTS
         },
         "problems": dict(problems.counts),
         "classes": TokenScores(run.data.scheme).classes,
@@ -106,10 +96,24 @@ def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
     }
 
 
+@cache
+def commit() -> str | None:
+    """The last commit of batag's sources, with `-dirty` if they have changed since; None outside of a repository."""
+    folder = str(resources.files("batag"))
+    found = []
+    for call in (("log", "-1", "--format=%h", "--abbrev=12"), ("status", "--porcelain")):
+        try:
+            done = subprocess.run(["git", "-C", folder, *call, "--", folder], capture_output=True, text=True, check=True)
+        except (OSError, subprocess.CalledProcessError):
+            return None
+        found.append(done.stdout.strip())
+    return f"{found[0]}{'-dirty' if found[1] else ''}" if found[0] else None
+
+
 def _begun(cell: Cell, folder: Path) -> Run:
-    """The training that was left in a folder, or a new one if there is none that can be gone on with."""
+    """The training that was left in a folder, or a new one if there is none to resume."""
     if (folder / RECIPE).exists():
-        with suppress(InputError):  # files of pages that have moved, say
+        with suppress(InputError):  # for example, files of pages that have moved
             return Run.open(folder)
     shutil.rmtree(folder, ignore_errors=True)
     return Run.create(folder, cell.recipe, DataFiles((cell.corpus.train,), (cell.corpus.dev,), cell.corpus.reading))

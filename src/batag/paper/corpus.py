@@ -17,7 +17,7 @@ PARTS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class Corpus:
-    """Three files, how to read them, and a name for headings; `known` are the facts of files that are elsewhere."""
+    """Three files, how to read them, and a name for headings; `known` is the identity of files that are elsewhere."""
 
     name: str
     train: Path
@@ -27,12 +27,12 @@ class Corpus:
     known: Mapping[str, Any] | None = None
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
-        """What the files hold, as hashes; where they lie does not matter."""
+    def identity(self) -> dict[str, Any]:
+        """Hashes of the files, and how they are read; where they lie does not matter."""
         if self.known is not None:
             return dict(self.known)
-        said = {key: value for key, value in self.reading.items() if value}
-        return {part: digest(getattr(self, part)) for part in PARTS} | {"reading": said}
+        reading = {key: value for key, value in self.reading.items() if value}
+        return {part: digest(getattr(self, part)) for part in PARTS} | {"reading": reading}
 
 
 def sample_corpus(folder: Path, *, pages: int) -> Corpus:

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from batag.errors import UsageError
+from batag.paper.address import paper_conditions
 from batag.paper.cell import Cell
 from batag.paper.corpus import Corpus
 from batag.training.recipe import Recipe, read_recipe
 
-PAPER_SETTINGS = (
-    "input.kind=word",
-    "input.word_dropout=0",
-    "input.dropout=0",
-    "encoder.dropout=0",
-    "encoder.depth=4",
-    "head.chain=false",
-    "head.neighbours=0",
-    "training.average=0",
-    "training.adversary=0",
-    # Else nothing trains the vector of unknown words, and its chance start decides the scores.
-    "input.at_least=2",
-    "training.batch=8",
-    # Runs are short, and a cell that is cut off loses little.
-    "training.checkpoint_steps=100000",
-)
-"""The paper's conditions: one vector a word that occurs twice, four layers, batches of eight, and nothing else."""
+PAPER_SETTINGS = tuple(f"{key}={json.dumps(value)}" for key, value in paper_conditions().items())
+"""The paper's conditions as settings of a recipe."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +85,8 @@ class Definition:
 
     def with_scaled_warmup(self, epochs: int) -> Definition:
         """The same with each warm-up that it sets shortened as the runs are, at the same highest rate."""
-        share = epochs / self.epochs
-        return replace(self, special={place: _scaled(settings, share) for place, settings in self.special.items()})
+        ratio = epochs / self.epochs
+        return replace(self, special={place: _scaled(settings, ratio) for place, settings in self.special.items()})
 
     def only(self, rows: str | None, columns: str | None) -> Definition:
         """The same with some rows and columns, named with semicolons between (names of objectives hold commas)."""
@@ -118,11 +105,11 @@ def _some(choices: tuple[Choice, ...], wanted: str | None, what: str) -> tuple[C
     return tuple(dict.fromkeys(known[name.lower()] for name in names))
 
 
-def _scaled(settings: tuple[str, ...], share: float) -> tuple[str, ...]:
+def _scaled(settings: tuple[str, ...], ratio: float) -> tuple[str, ...]:
     """The highest rate is scale / sqrt(warm-up): both are changed."""
     values = dict(setting.split("=") for setting in settings)
     warmup, scale = int(values["schedule.warmup"]), float(values["schedule.scale"])
-    return (f"schedule.warmup={max(1, round(warmup * share))}", f"schedule.scale={scale * share**0.5:.6f}")
+    return (f"schedule.warmup={max(1, round(warmup * ratio))}", f"schedule.scale={scale * ratio**0.5:.6f}")
 
 
 def _key(setting: str) -> str:

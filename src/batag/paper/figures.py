@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from batag.labels.picture import picture
+from batag.evaluation.charts import finish_panel, picture
 from batag.labels.scheme import NONE
 from batag.paper.result import METRICS, MOMENTS, Result
-from batag.paper.schedules import rates
+from batag.paper.theory import rates
 from batag.paper.thresholds import best_probabilities, pulls
 from batag.training.schedule import VERSIONS
 
@@ -29,8 +29,9 @@ def draw_result(result: Result, path: Path) -> None:
 
 def _bars(result: Result, path: Path) -> None:
     rows, columns = result.definition.rows, result.definition.columns
-    share = 0.8 / len(columns)
-    with picture(path, width=max(9.0, 0.5 * len(rows) * len(columns) + 3), height=3.4 * len(result.metrics)) as figure:
+    width = 0.8 / len(columns)
+    size = {"width": max(9.0, 0.5 * len(rows) * len(columns) + 3), "height": 3.4 * len(result.metrics)}
+    with picture(path, **size, title=f"{result.definition.title}, {MOMENTS['best']}") as figure:
         grid = figure.subplots(len(result.metrics), 1, squeeze=False)
         for (axes,), metric in zip(grid, result.metrics, strict=True):
             lowest = 100.0
@@ -39,14 +40,11 @@ def _bars(result: Result, path: Path) -> None:
                 heights = [statistics.mean(values) if values else 0.0 for values in found]
                 errors = [statistics.stdev(values) if len(values) > 1 else 0.0 for values in found]
                 lowest = min([lowest, *(height for height in heights if height)])
-                at = [number + share * (place - (len(columns) - 1) / 2) for number in range(len(rows))]
-                axes.bar(at, heights, share, yerr=errors, label=column.name, error_kw={"linewidth": 0.8})
+                at = [number + width * (place - (len(columns) - 1) / 2) for number in range(len(rows))]
+                axes.bar(at, heights, width, yerr=errors, label=column.name, error_kw={"linewidth": 0.8})
             axes.set_xticks(range(len(rows)), [row.name for row in rows], rotation=30 if len(rows) > 6 else 0, fontsize=8)
             axes.set_ylim(bottom=max(0.0, lowest - 5))
-            axes.set_ylabel(f"{METRICS[metric]}, test")
-            if len(columns) > 1:
-                axes.legend(ncols=len(columns), fontsize=7)
-        figure.suptitle(f"{result.definition.title}, {MOMENTS['best']}")
+            finish_panel(axes, title=f"{METRICS[metric]}, test", legend=len(columns) > 1, columns=len(columns))
 
 
 def _curves(result: Result, path: Path) -> None:
@@ -54,32 +52,27 @@ def _curves(result: Result, path: Path) -> None:
     lines: dict[str, list[dict[str, Any]]] = {row: found[0]["epochs"] for (row, _), found in result.finished.items()}
     true = next(iter(lines.values()))[-1]["true"]
     classes = [name for name in true if name != NONE]
-    with picture(path, width=5 * max(2, len(classes)), height=7) as figure:
-        grid = figure.subplots(2, max(2, len(classes)), squeeze=False)
-        panels = [*zip(grid[0], ("macro_f1", "macro_f2"), strict=False)]
-        for axes, metric in panels:
+    across = max(2, len(classes))
+    with picture(path, width=5 * across, height=7, title=result.definition.title) as figure:
+        grid = figure.subplots(2, across, squeeze=False)
+        for axes, metric in zip(grid[0], ("macro_f1", "macro_f2"), strict=False):
             for name, epochs in lines.items():
                 axes.plot([each["epoch"] for each in epochs], [100 * each[metric] for each in epochs], label=name)
-            axes.set_title(f"{METRICS[metric]} on dev", fontsize=10)
+            finish_panel(axes, title=f"{METRICS[metric]} on dev", x="epoch")
         for axes, label in zip(grid[1], classes, strict=False):
             for name, epochs in lines.items():
                 axes.plot([each["epoch"] for each in epochs], [each["predicted"].get(label, 0) for each in epochs], label=name)
             axes.axhline(true[label], color="deeppink", linestyle=":", label="truth")
-            axes.set_title(f"{label}: tokens predicted on dev", fontsize=10, parse_math=False)
-        for axes in grid.flatten():
-            axes.set_xlabel("epoch")
-            if axes.get_legend_handles_labels()[0]:
-                axes.legend(fontsize=8)
-            else:
-                axes.set_visible(False)
-        figure.suptitle(result.definition.title)
+            finish_panel(axes, title=f"{label}: tokens predicted on dev", x="epoch")
+        for axes in (each for each in grid.flatten() if not each.lines):
+            axes.set_visible(False)
 
 
 def draw_thresholds(path: Path, *, counts: Sequence[int], label: int, name: str) -> None:
     """What objectives make of a rare class: the probability they ask for, and the pulls that balance there."""
     shown = ("CE", "WCE", "PBP(0,s)", "PBP(0,8)", "CL(0,s)", "CLA(1,20)")
     truth = torch.linspace(0.002, 0.998, 250, dtype=torch.float64)
-    with picture(path, width=12, height=4.8) as figure:
+    with picture(path, width=12, height=4.8, title=f"{name}: {counts[label]:,} of {sum(counts):,} tokens") as figure:
         left, right = figure.subplots(1, 2)
         for objective in shown:
             line = left.plot(100 * truth, 100 * best_probabilities(objective, counts, label, truth), label=objective)
@@ -88,20 +81,17 @@ def draw_thresholds(path: Path, *, counts: Sequence[int], label: int, name: str)
             right.plot(100 * p, up / total, color=line[0].get_color(), label=objective)
             right.plot(100 * p, down / total, color=line[0].get_color(), linestyle=":")
         left.axhline(50, color="grey", linewidth=0.8)
-        for share, said in ((37.5, "best for an F1 of 75 %"), (15, "best for an F2 of 75 %")):
-            left.axvline(share, color="grey", linestyle="--", linewidth=0.8)
-            left.text(share + 0.5, 2, said, rotation=90, fontsize=7, color="grey")
-        left.set_xlabel("true probability (%)")
-        left.set_title("probability that the loss asks for (%): tagged above 50", fontsize=10)
-        right.set_xlabel("probability given (%)")
-        right.set_title("pull of all its tokens upwards (line), of none downwards (dots)", fontsize=10)
-        for axes in (left, right):
-            axes.legend(fontsize=8)
-        figure.suptitle(f"{name}: {counts[label]:,} of {sum(counts):,} tokens", parse_math=False)
+        for best, meaning in ((37.5, "best for an F1 of 75 %"), (15, "best for an F2 of 75 %")):
+            left.axvline(best, color="grey", linestyle="--", linewidth=0.8)
+            left.text(best + 0.5, 2, meaning, rotation=90, fontsize=7, color="grey")
+        finish_panel(left, title="probability that the loss asks for (%): tagged above 50", x="true probability (%)")
+        finish_panel(
+            right, title="pull of all its tokens upwards (line), of none downwards (dots)", x="predicted probability (%)"
+        )
 
 
 def draw_schedules(path: Path, *, steps: int = 50_000) -> None:
-    """The rate of every schedule over the steps, and beside v1."""
+    """The rate of every schedule over the steps, and relative to v1."""
     at = [1, *range(100, steps + 1, 100)]
     found = rates(at)
     with picture(path, width=13, height=5) as figure:
@@ -110,8 +100,5 @@ def draw_schedules(path: Path, *, steps: int = 50_000) -> None:
             style = "-" if name in VERSIONS else ":"
             left.plot(at, values, style, label=name)
             right.plot(at, [value / base for value, base in zip(values, found["v1"], strict=True)], style, label=name)
-        left.set_title("learning rate (width 128, warm-up 4,000 or as the appendix says)", fontsize=10)
-        right.set_title("beside v1", fontsize=10)
-        for axes in (left, right):
-            axes.set_xlabel("step")
-            axes.legend(fontsize=7)
+        finish_panel(left, title="learning rate (width 128, warm-up 4,000 or as the appendix says)", x="step")
+        finish_panel(right, title="relative to v1", x="step")

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from batag.labels.scheme import NONE
 from batag.paper.comparison import Difference
 from batag.paper.corpus import PARTS
-from batag.paper.definition import Definition
-from batag.paper.result import METRICS, MOMENTS, Result, spread
+from batag.paper.result import METRICS, MOMENTS, Place, Result, seed_of, spread
 
 
-def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
+def write_markdown(result: Result, *, command: str) -> str:
     """The whole page."""
     definition = result.definition
-    parts = [f"# {definition.title} (the paper's {definition.paper})", _conditions(result, command, paper_command)]
+    parts = [f"# {definition.title} (the paper's {definition.paper})", _conditions(result, command)]
     for moment, when in MOMENTS.items():
         for metric in result.all_metrics:
-            parts += [f"## {_head(metric)} on test, {when}", _scores(result, metric, moment)]
+            parts += [f"## {_head(metric)} on test, {when}", _grid(result, _scores(result, metric, moment))]
     parts.append(
         "Differences are in points, over the seeds that both have, with the middle 95 % of a paired bootstrap over test pages "
         "(2,000 resamplings, seeds together); in brackets the paper's own. The interval is about the choice of test pages "
@@ -27,21 +26,23 @@ def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
     )
     for base in definition.bases:
         tables = [
-            (f"### {_head(metric)}, {when}", table)
+            (f"### {_head(metric)}, {when}", _grid(result, cells, without=base))
             for moment, when in MOMENTS.items()
             for metric in result.all_metrics
-            if (table := _differences(result, base, metric, moment))
+            if (cells := _differences(result, base, metric, moment))
         ]
         if tables:
             parts += [f"## {base} minus the others", _tally(result, base), *(part for pair in tables for part in pair)]
-    if definition.compares_columns and (table := _sooner(result)):
-        parts.append(f"## When {definition.base} reached the others' best macro F2 on dev")
-        parts.append("Epochs, and seconds that the processor was busy.")
-        parts.append(table)
+    if definition.compares_columns:
+        sooner = {other: result.sooner(one, other) for other, one in result.pairs(definition.base)}
+        if any(sooner.values()):
+            parts.append(f"## When {definition.base} reached the others' best macro F2 on dev")
+            parts.append("Epochs, and seconds that the processor was busy.")
+            parts.append(_grid(result, sooner, without=definition.base))
     if definition.special and result.finished:
         parts.append("## Warm-up and loss")
         parts.append("Steps of warm-up of all steps, and the training loss of the last epoch, seed by seed.")
-        parts.append(_warmups(result))
+        parts.append(_grid(result, {place: "; ".join(map(_warmup, found)) for place, found in result.finished.items()}))
     if definition.curves and result.finished:
         parts += ["## Macro F2 on dev by epoch (mean of seeds)", _by_epoch(result)]
     if definition.amounts is not None:
@@ -49,97 +50,82 @@ def write_markdown(result: Result, *, command: str, paper_command: str) -> str:
             parts += [f"## Tokens predicted on test, {when}", _amounts(result, moment)]
     if result.failed:
         lines = [
-            f"- {row}, {column}, seed {each['recipe']['training']['seed']}: {each['failed']}"
+            f"- {row}, {column}, seed {seed_of(each)}: {each['failed']}"
             for (row, column), found in result.failed.items()
             for each in found
         ]
         parts += ["## Failed", "\n".join(lines)]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
-def _conditions(result: Result, command: str, paper_command: str) -> str:
-    facts = result.conditions()
-    if not facts:
+def _conditions(result: Result, command: str) -> str:
+    found = result.conditions()
+    if not found:
         return f"Nothing finished yet (0 of {result.wanted} cells). Command: `{command}`"
-    pages = " / ".join(f"{facts['pages'].get(part, 0):,}" for part in PARTS)
-    counts = " : ".join(f"{count:,}" for count in facts["training_tokens"])
-    lines = [
-        f"{' and '.join(map(str, facts['epochs']))} epochs, seeds {', '.join(map(str, facts['seeds']))}; {result.done} of "
-        f"{result.wanted} cells finished, {facts['seconds'] / 3600:.1f} hours of one core.",
-        f"Corpus {facts['corpus']['name']}: {pages} pages, training tokens {counts} ({', '.join(facts['classes'])}).",
-        f"{'; '.join(facts['versions'])}; {' to '.join(dict.fromkeys((facts['dates'][0], facts['dates'][-1])))}; CPU, one "
-        "process a cell.",
-        f"Command: `{command}`",
-        f"The paper's length: `{paper_command}`",
-    ]
-    if len(commits := facts["commits"]) > 1:
-        said = ", ".join(f"{name} ({number})" for name, number in commits.items())
-        lines.insert(3, f"Cells by the commit that trained them: {said}.")
+    pages = " / ".join(f"{found['pages'].get(part, 0):,}" for part in PARTS)
+    counts = " : ".join(f"{count:,}" for count in found["training_tokens"])
     left_out = [
         f"{part}: {number:,} {what.replace('_', ' ')}"
-        for part, left in facts["left_out"].items()
+        for part, left in found["left_out"].items()
         for what, number in left.items()
     ]
-    left_out += [f"{number:,} {kind}" for kind, number in facts["problems"].items()]
-    if left_out:
-        lines.insert(2, f"Left out or not fitting: {'; '.join(left_out)}.")
-    return "\n\n".join(lines)
+    left_out += [f"{number:,} {kind}" for kind, number in found["problems"].items()]
+    commits = ", ".join(f"{name} ({number})" for name, number in found["commits"].items())
+    lines = [
+        f"{' and '.join(map(str, found['epochs']))} epochs (the paper: {result.definition.epochs}), seeds "
+        f"{', '.join(map(str, found['seeds']))}; {result.done} of {result.wanted} cells finished, "
+        f"{found['seconds'] / 3600:.1f} hours of one core.",
+        f"Corpus {found['corpus']['name']}: {pages} pages, training tokens {counts} ({', '.join(found['classes'])}).",
+        f"Left out or not fitting: {'; '.join(left_out)}." if left_out else "",
+        f"{'; '.join(found['versions'])}; {' to '.join(dict.fromkeys((found['dates'][0], found['dates'][-1])))}; CPU, one "
+        "process per cell.",
+        f"Cells by the commit that trained them: {commits}." if len(found["commits"]) > 1 else "",
+        f"Command: `{command}`",
+    ]
+    return "\n\n".join(line for line in lines if line)
 
 
-def _scores(result: Result, metric: str, moment: str) -> str:
-    definition = result.definition
-    heads = ["", *(column.name for column in definition.columns)]
+def _scores(result: Result, metric: str, moment: str) -> dict[Place, str]:
+    """Mean and spread of each place, the best in bold, with the paper's number."""
     seeds = max((len(found) for found in result.finished.values()), default=0)
-    lines = []
     best = _best(result, metric, moment)
-    for row in definition.rows:
-        cells = [row.name]
-        for column in definition.columns:
-            place = row.name, column.name
-            values, failed = result.values(*place, metric=metric, moment=moment), len(result.failed.get(place, []))
-            text = spread(values) if values else "failed" if failed else "-"
-            if place in best:
-                text = f"**{text}**"
-            if failed and values:
-                text += f" ({failed} of {failed + len(values)} failed)"
-            elif 0 < len(values) < seeds:
-                text += f" ({len(values)} seed{'s' if len(values) > 1 else ''})"
-            paper = result.published(place, metric)
-            cells.append(text if paper is None else f"{text} (paper {paper})")
-        lines.append(cells)
-    return _table(heads, lines)
+    cells = {}
+    for place in result.places:
+        values, failed = result.values(*place, metric=metric, moment=moment), len(result.failed.get(place, []))
+        text = spread(values) if values else "failed" if failed else "-"
+        if place in best:
+            text = f"**{text}**"
+        if failed and values:
+            text += f" ({failed} of {failed + len(values)} failed)"
+        elif 0 < len(values) < seeds:
+            text += f" ({len(values)} seed{'s' if len(values) > 1 else ''})"
+        paper = result.published(place, metric)
+        cells[place] = text if paper is None else f"{text} (paper {paper})"
+    return cells
 
 
-def _best(result: Result, metric: str, moment: str) -> set[tuple[str, str]]:
+def _best(result: Result, metric: str, moment: str) -> set[Place]:
     """The best of each row, or of each column where rows are compared; the only one is not the best of anything."""
-    lines: dict[str, dict[tuple[str, str], float]] = {}
+    lines: dict[str, dict[Place, float]] = {}
     for place in result.finished:
-        mean = result.mean(*place, metric=metric, moment=moment)
-        if mean is not None:
-            lines.setdefault(place[0 if result.definition.compares_columns else 1], {})[place] = mean
+        values = result.values(*place, metric=metric, moment=moment)
+        lines.setdefault(place[0 if result.definition.compares_columns else 1], {})[place] = statistics.mean(values)
     return {place for line in lines.values() if len(line) > 1 for place, mean in line.items() if mean == max(line.values())}
 
 
-def _differences(result: Result, base: str, metric: str, moment: str) -> str:
-    definition: Definition = result.definition
-    cells: dict[tuple[str, str], str] = {}
+def _differences(result: Result, base: str, metric: str, moment: str) -> dict[Place, str]:
+    cells = {}
     for other, one in result.pairs(base):
-        difference = result.difference(one, other, metric=metric, moment=moment)
-        if difference is None:
-            continue
-        ours, theirs = result.published(one, metric), result.published(other, metric)
-        paper = f" (paper {ours - theirs:+.1f})" if ours is not None and theirs is not None else ""
-        cells[other] = f"{difference}{paper}"
-    if not cells:
-        return ""
-    columns = [column.name for column in definition.columns if any(place[1] == column.name for place in cells)]
-    rows = [row.name for row in definition.rows if any(place[0] == row.name for place in cells)]
-    return _table(["", *columns], [[row, *(cells.get((row, column), "-") for column in columns)] for row in rows])
+        if difference := result.difference(one, other, metric=metric, moment=moment):
+            ours, theirs = result.published(one, metric), result.published(other, metric)
+            paper = f" (paper {ours - theirs:+.1f})" if ours is not None and theirs is not None else ""
+            cells[other] = f"{difference}{paper}"
+    return cells
 
 
 def _tally(result: Result, base: str) -> str:
     """How often the base is ahead in each column, and how often an interval is clear of 0."""
-    columns = [column.name for column in result.definition.columns]
+    columns = [column.name for column in result.definition.columns if column.name != base]
     lines = []
     for moment, when in MOMENTS.items():
         for metric in result.all_metrics:
@@ -147,9 +133,9 @@ def _tally(result: Result, base: str) -> str:
             for other, one in result.pairs(base):
                 if difference := result.difference(one, other, metric=metric, moment=moment):
                     found.setdefault(other[1], []).append(difference)
-            cells = {name: _standing(all_) for name, all_ in found.items()}
-            lines.append([f"{METRICS[metric]}, {when}", *(cells.get(name, "-") for name in columns if name != base)])
-    return _table([f"{base} is", *(name for name in columns if name != base)], lines)
+            cells = [_standing(found[name]) if name in found else "-" for name in columns]
+            lines.append([f"{METRICS[metric]}, {when}", *cells])
+    return _table([f"{base} is", *columns], lines)
 
 
 def _standing(found: Sequence[Difference]) -> str:
@@ -158,42 +144,24 @@ def _standing(found: Sequence[Difference]) -> str:
     return f"ahead {ahead} of {len(found)} ({clear} clear), behind {behind} ({clear_behind} clear)"
 
 
-def _sooner(result: Result) -> str:
-    found = {other: result.sooner(one, other) for other, one in result.pairs(result.definition.base)}
-    columns = [column.name for column in result.definition.columns if column.name != result.definition.base]
-    rows = [row.name for row in result.definition.rows]
-    if not any(found.values()):
-        return ""
-    return _table(["", *columns], [[row, *(found.get((row, column)) or "-" for column in columns)] for row in rows])
-
-
-def _warmups(result: Result) -> str:
+def _warmup(cell: Mapping[str, Any]) -> str:
     """A run that ends soon after its warm-up has hardly been trained at its full rate."""
-    said = {
-        place: "; ".join(
-            f"{each['recipe']['schedule']['warmup']:,} of {each['epochs'][-1]['step']:,}, loss {each['epochs'][-1]['loss']:.1f}"
-            for each in found
-        )
-        for place, found in result.finished.items()
-    }
-    rows, columns = result.definition.rows, result.definition.columns
-    lines = [[row.name, *(said.get((row.name, column.name), "-") for column in columns)] for row in rows]
-    return _table(["", *(column.name for column in columns)], lines)
+    last = cell["epochs"][-1]
+    return f"{cell['recipe']['schedule']['warmup']:,} of {last['step']:,}, loss {last['loss']:.1f}"
 
 
 def _by_epoch(result: Result) -> str:
     places = list(result.finished)
     curves = [[[line["macro_f2"] for line in each["epochs"]] for each in result.finished[place]] for place in places]
-    epochs = max(len(curve) for curve in curves[0])
-    means = [[100 * statistics.mean(values) for values in zip(*curve, strict=True)] for curve in curves]
-    lines = [[str(number + 1), *(f"{mean[number]:.1f}" for mean in means)] for number in range(epochs)]
+    means = [[f"{100 * statistics.mean(values):.1f}" for values in zip(*curve, strict=True)] for curve in curves]
+    lines = [[number, *values] for number, values in enumerate(zip(*means, strict=True), 1)]
     return _table(["epoch", *(", ".join(place) for place in places)], lines)
 
 
 def _amounts(result: Result, moment: str) -> str:
-    """Ours beside the truth, and the paper's own, which is of another test set."""
-    said = result.definition.amounts or {}
-    theirs = list(next(iter(said.values()), {}))
+    """Predicted tokens beside the truth, and the paper's own, which are of another test set."""
+    papers = result.definition.amounts or {}
+    theirs = list(next(iter(papers.values()), {}))
     lines: list[list[str]] = []
     classes: Sequence[str] = ()
     for (row, column), found in result.finished.items():
@@ -201,14 +169,22 @@ def _amounts(result: Result, moment: str) -> str:
         if not lines:
             true = found[0]["test"][moment]["true"]
             lines.append(["truth", "", *(f"{true[name]:,}" for name in classes), *("" for _ in theirs)])
-        amounts = [sum(each["test"][moment]["predicted"][name] for each in found) / len(found) for name in classes]
-        paper = [f"{said.get(row, {}).get(name, 0):,}" for name in theirs]
+        amounts = [statistics.mean(each["test"][moment]["predicted"][name] for each in found) for name in classes]
+        paper = [f"{papers.get(row, {}).get(name, 0):,}" for name in theirs]
         lines.append([row, column, *(f"{amount:,.0f}" for amount in amounts), *paper])
     return _table(["", "", *classes, *(f"paper, {name}" for name in theirs)], lines)
 
 
-def _table(heads: Iterable[str], rows: Iterable[Sequence[Any]]) -> str:
-    heads = list(heads)
+def _grid(result: Result, cells: Mapping[Place, str], *, without: str | None = None) -> str:
+    """Texts by row and column of the table, without the row or column that the others are compared with."""
+    rows, columns = (
+        [choice.name for choice in choices if choice.name != without]
+        for choices in (result.definition.rows, result.definition.columns)
+    )
+    return _table(["", *columns], [[row, *(cells.get((row, column)) or "-" for column in columns)] for row in rows])
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
     return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
 

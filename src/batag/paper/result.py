@@ -21,6 +21,8 @@ METRICS = {
     "macro_f1_without_none": "macro F1 without none",
     "macro_f2_without_none": "macro F2 without none",
 }
+Place = tuple[str, str]
+"""A row and a column of the table."""
 MOMENTS = {"end": "after the last epoch", "best": "at the best macro F2 on dev"}
 
 
@@ -29,11 +31,11 @@ class Result:
     """Finished cells of a definition; a place without any is empty, not an error."""
 
     definition: Definition
-    finished: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
-    failed: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
+    finished: dict[Place, list[dict[str, Any]]] = field(default_factory=dict)
+    failed: dict[Place, list[dict[str, Any]]] = field(default_factory=dict)
     done: int = 0
     wanted: int = 0
-    _compared: dict[tuple[tuple[str, str], tuple[str, str], str, str], Difference] = field(default_factory=dict, repr=False)
+    _compared: dict[tuple[Place, Place, str, str], Difference] = field(default_factory=dict, repr=False)
 
     @classmethod
     def gather(cls, definition: Definition, cells: Iterable[tuple[str, str, int, Cell]], store: Store) -> Result:
@@ -62,18 +64,17 @@ class Result:
         """Of each seed, in points."""
         return [100 * each["test"][moment][metric] for each in self.finished.get((row, column), [])]
 
-    def mean(self, row: str, column: str, *, metric: str, moment: str) -> float | None:
-        values = self.values(row, column, metric=metric, moment=moment)
-        return statistics.mean(values) if values else None
+    @property
+    def places(self) -> list[Place]:
+        return [(row.name, column.name) for row in self.definition.rows for column in self.definition.columns]
 
-    def pairs(self, base: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    def pairs(self, base: str) -> list[tuple[Place, Place]]:
         """Each place with the base's place that it is compared with."""
-        places = [(row.name, column.name) for row in self.definition.rows for column in self.definition.columns]
         if self.definition.is_column(base):
-            return [(place, (place[0], base)) for place in places if place[1] != base]
-        return [(place, (base, place[1])) for place in places if place[0] != base]
+            return [(place, (place[0], base)) for place in self.places if place[1] != base]
+        return [(place, (base, place[1])) for place in self.places if place[0] != base]
 
-    def difference(self, one: tuple[str, str], other: tuple[str, str], *, metric: str, moment: str) -> Difference | None:
+    def difference(self, one: Place, other: Place, *, metric: str, moment: str) -> Difference | None:
         """One minus other, over the seeds that both have: else a lucky seed of one would be taken for a difference."""
         seeds = self._seeds(one) & self._seeds(other)
         if not seeds:
@@ -84,31 +85,31 @@ class Result:
             known = self._compared[asked] = compare(*pages, beta=beta, skip_none=skip)
         return known
 
-    def sooner(self, base: tuple[str, str], other: tuple[str, str]) -> str:
+    def sooner(self, base: Place, other: Place) -> str:
         """When the base first reached the other's best macro F2 on dev: epochs and seconds of both, seed by seed."""
-        said = []
-        others = {_seed(each): each for each in self.finished.get(other, [])}
+        times = []
+        others = {seed_of(each): each for each in self.finished.get(other, [])}
         for one in self.finished.get(base, []):
-            if (two := others.get(_seed(one))) is None:
+            if (two := others.get(seed_of(one))) is None:
                 continue
             best = max(two["epochs"], key=lambda line: line["macro_f2"])
             reached = next((line for line in one["epochs"] if line["macro_f2"] >= best["macro_f2"]), None)
             when = "never" if reached is None else f"epoch {reached['epoch']}, {reached['seconds']:.0f} s"
-            said.append(f"{when} (itself {best['epoch']}, {best['seconds']:.0f} s)")
-        return "; ".join(said)
+            times.append(f"{when} (itself {best['epoch']}, {best['seconds']:.0f} s)")
+        return "; ".join(times)
 
-    def published(self, place: tuple[str, str], metric: str) -> float | None:
+    def published(self, place: Place, metric: str) -> float | None:
         return self.definition.published.get(metric, {}).get(place)
 
-    def _seeds(self, place: tuple[str, str]) -> set[int]:
-        return {_seed(each) for each in self.finished.get(place, [])}
+    def _seeds(self, place: Place) -> set[int]:
+        return {seed_of(each) for each in self.finished.get(place, [])}
 
-    def _pages(self, place: tuple[str, str], moment: str, seeds: set[int]) -> Counts:
+    def _pages(self, place: Place, moment: str, seeds: set[int]) -> Counts:
         return np.array(
-            [each["test"][moment]["pages"] for each in self.finished[place] if _seed(each) in seeds], dtype=np.int64
+            [each["test"][moment]["pages"] for each in self.finished[place] if seed_of(each) in seeds], dtype=np.int64
         )
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON; differences are the base's place minus the other's."""
         rows: list[dict[str, Any]] = []
         for place, cells in self.finished.items():
@@ -138,12 +139,12 @@ class Result:
             "cells_wanted": self.wanted,
             "cells": rows,
             "failed": [
-                {"row": row, "column": column, "seed": _seed(each), "why": each["failed"]}
+                {"row": row, "column": column, "seed": seed_of(each), "why": each["failed"]}
                 for (row, column), found in self.failed.items()
                 for each in found
             ],
             "differences": [
-                self._difference_facts(other, one) for base in self.definition.bases for other, one in self.pairs(base)
+                self._differences_of(other, one) for base in self.definition.bases for other, one in self.pairs(base)
             ],
         }
 
@@ -161,14 +162,14 @@ class Result:
             "left_out": scored.get("left_out", {}),
             "problems": scored.get("problems", {}),
             "epochs": sorted({each["recipe"]["training"]["epochs"] for each in cells}),
-            "seeds": sorted({_seed(each) for each in cells}),
+            "seeds": sorted({seed_of(each) for each in cells}),
             "versions": sorted({f"batag {each['versions']['batag']}, torch {each['versions']['torch']}" for each in cells}),
             "dates": sorted({each["date"] for each in cells}),
             "seconds": round(sum(each["epochs"][-1]["seconds"] for each in cells if each["epochs"])),
             "commits": dict(sorted(Counter(str(each["commit"]) for each in cells).items())),
         }
 
-    def _difference_facts(self, other: tuple[str, str], base: tuple[str, str]) -> dict[str, Any]:
+    def _differences_of(self, other: Place, base: Place) -> dict[str, Any]:
         found: dict[str, Any] = {"base": list(base), "other": list(other)}
         for moment in MOMENTS:
             for metric in self.all_metrics:
@@ -179,7 +180,8 @@ class Result:
         return found
 
 
-def _seed(cell: dict[str, Any]) -> int:
+def seed_of(cell: dict[str, Any]) -> int:
+    """The seed that a cell was trained with."""
     return int(cell["recipe"]["training"]["seed"])
 
 

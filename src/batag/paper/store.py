@@ -12,14 +12,14 @@ from typing import Any
 
 from batag.errors import InputError
 from batag.pages.file import open_output
-from batag.paper.cell import Cell
+from batag.paper.cell import Cell, commit
 from batag.paper.corpus import PARTS, Corpus
 from batag.training.guard import take_lock
 
 
 @dataclass(frozen=True)
 class Store:
-    """A folder with `cells/KEY.json` and, while they train, `runs/KEY-SOURCES`."""
+    """A folder with `cells/KEY.json` and, while they train, `runs/KEY-COMMIT`."""
 
     folder: Path
 
@@ -28,11 +28,11 @@ class Store:
         return self.folder / "cells"
 
     def run_folder(self, cell: Cell) -> Path:
-        """Where it trains: other sources begin anew instead of going on with what these left."""
-        return self.folder / "runs" / f"{cell.key}-{cell.sources}"
+        """Where it trains; code of another commit starts again instead of resuming."""
+        return self.folder / "runs" / f"{cell.key}-{commit() or 'unknown'}"
 
     def find(self, cell: Cell) -> dict[str, Any] | None:
-        """A finished cell, whichever sources trained it."""
+        """The result of a finished cell, whichever commit trained it."""
         path = self.cells / f"{cell.key}.json"
         return _read(path) if path.exists() else None
 
@@ -43,9 +43,9 @@ class Store:
         if len(found) != 1:
             what = f"{len(found) or 'no'} corpora of finished cells are called {name!r}"
             raise InputError(what, where=str(self.cells), todo="Name its files with --train, --dev and --test")
-        facts = {key: value for key, value in next(iter(found.values())).items() if key != "name"}
+        identity = {key: value for key, value in next(iter(found.values())).items() if key != "name"}
         train, dev, test = map(Path, PARTS)
-        return Corpus(name, train, dev, test, reading=facts["reading"], known=facts)
+        return Corpus(name, train, dev, test, reading=identity["reading"], known=identity)
 
     @contextmanager
     def at_work(self, cell: Cell, *, wait: bool) -> Iterator[bool]:

@@ -7,12 +7,16 @@ more the rarer k is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
 
-from batag.objectives import build_objective
+from batag.labels.scheme import NONE
+from batag.objectives import PAPER, build_objective
+from batag.pages.page import Page
+from batag.segmentation.segmentation import Segmentation
+from batag.training.examples import choose_scheme, label_words
 
 _STEPS = 8_000
 _REACH = 12.0
@@ -58,3 +62,15 @@ def switching_point(name: str, counts: Sequence[int], label: int) -> float:
         else:
             low = truth
     return (low + high) / 2
+
+
+def class_counts(pages: Iterable[Page], *, where: str) -> dict[str, int]:
+    """How many tokens of labelled pages are of no class, and of each class."""
+    found = label_words(pages, Segmentation())
+    return {name: found.class_tokens[name] for name in (NONE, *choose_scheme("flat", found, where=where).classes)}
+
+
+def switching_points(counts: dict[str, int]) -> dict[str, dict[str, float]]:
+    """The switching point of each class, for each of the paper's objectives."""
+    numbers, classes = list(counts.values()), list(counts)[1:]
+    return {name: {label: switching_point(name, numbers, at) for at, label in enumerate(classes, 1)} for name in PAPER}

@@ -9,13 +9,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from multiprocessing.synchronize import Event
 from typing import Any
 
 from batag.errors import BatagError, InputError
 from batag.paper.cell import Cell, run_cell
-from batag.paper.corpus import Corpus
-from batag.paper.sources import forget_read_sources
 from batag.paper.store import Store
 
 
@@ -26,9 +25,7 @@ def finish(cells: Sequence[Cell], store: Store, *, jobs: int) -> Iterator[tuple[
     """
     missing = {cell.key: cell for cell in cells if store.find(cell) is None}
     for cell in cells:
-        if cell.key in missing:
-            _ = cell.sources  # read now, so that a change while others train is seen
-        else:
+        if cell.key not in missing:
             store.forget_run(cell)  # left behind by a process that died just after it had finished the cell
     # Else glibc gives large arrays back to the system after every step, and takes them anew page by page (Linux).
     for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"):
@@ -81,12 +78,9 @@ def _finish_one(cell: Cell, store: Store, wait: bool = False) -> dict[str, Any] 
 
 
 def check_key(cell: Cell) -> None:
-    """Whether pages and sources are still those that the key stands for: a table takes long, and people go on working."""
-    forget_read_sources()
-    corpus = cell.corpus
-    fresh = Cell(cell.recipe, Corpus(corpus.name, corpus.train, corpus.dev, corpus.test, corpus.reading))
-    if (fresh.key, fresh.sources) != (cell.key, cell.sources):
-        raise InputError("pages or sources have changed since the table was begun", todo="Give the same command again")
+    """Whether the files still hold the pages that the key stands for: a table takes hours, and people go on working."""
+    if Cell(cell.recipe, replace(cell.corpus)).key != cell.key:
+        raise InputError("the pages have changed since the table was begun", todo="Give the same command again")
 
 
 def _end_with_parent(stop: Event, parent: int) -> None:

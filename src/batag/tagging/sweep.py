@@ -10,8 +10,7 @@ import numpy as np
 
 from batag.evaluation.assessment import Place, place, places, true_labels
 from batag.evaluation.calibration import AS_IT_IS
-from batag.evaluation.dial_chart import dial_report
-from batag.evaluation.operating_point import steps
+from batag.evaluation.operating_point import dial_report, steps
 from batag.evaluation.tags import TagScores
 from batag.evaluation.tokens import TokenScores
 from batag.labels.provenance import Measuring

@@ -13,8 +13,7 @@ from batag.bundles.description import Description
 from batag.evaluation.assessment import Assessment, Place, place, places, true_labels
 from batag.evaluation.calibration import AS_IT_IS, Calibration, calibrate
 from batag.evaluation.decoding import Decoding, Prediction
-from batag.evaluation.dial_chart import dial_report
-from batag.evaluation.operating_point import NAMES, Dial, choose_dial, log_probabilities, steps
+from batag.evaluation.operating_point import NAMES, Dial, choose_dial, dial_report, log_probabilities, steps
 from batag.evaluation.report import Report
 from batag.evaluation.tokens import TokenScores, class_numbers
 from batag.features.batches import Floats

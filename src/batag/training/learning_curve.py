@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from batag.errors import InputError, UsageError
-from batag.labels.picture import picture
 from batag.pages.file import open_output
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
@@ -117,27 +116,3 @@ def pages_for(points: Sequence[Point], metric: str, *, gain: float) -> int | Non
         return None
     pages = math.exp(min((math.log(wanted) - height) / slope, 50.0))
     return round(pages) if sizes[-1] < pages < 100 * sizes[-1] else None
-
-
-def draw_learning_curve(points: Sequence[Point], path: Path, *, title: str) -> None:
-    """Macro F1 and F2 over pages, and the F2 of each class."""
-    sizes = sorted({point.pages for point in points})
-    of = {size: [point for point in points if point.pages == size] for size in sizes}
-    with picture(path, width=10, height=4.4) as figure:
-        left, right = figure.subplots(1, 2)
-        for metric, name in (("macro_f1", "macro F1"), ("macro_f2", "macro F2")):
-            found = [[100 * getattr(point, metric) for point in of[size]] for size in sizes]
-            spread = [float(np.std(values)) for values in found]
-            left.errorbar(sizes, [float(np.mean(values)) for values in found], yerr=spread, marker="o", label=name, capsize=2)
-        for name in points[-1].classes:
-            values = [
-                float(np.mean([100 * point.classes.get(name, {}).get("f2", 0.0) for point in of[size]])) for size in sizes
-            ]
-            right.plot(sizes, values, marker="o", label=name)
-        for axes, what in ((left, "all classes"), (right, "F2 of each class")):
-            axes.set_xscale("log")
-            axes.set_xlabel("labelled pages")
-            axes.set_title(f"{what}, dev (%)", fontsize=10)
-            for text in axes.legend(fontsize=8).get_texts():
-                text.set_parse_math(False)
-        figure.suptitle(title, parse_math=False)

@@ -16,7 +16,7 @@ from batag.bundles.bundle import find_bundle
 from batag.bundles.description import DESCRIPTION
 from batag.encoders.device import choose_device
 from batag.errors import BatagError, InputError, UsageError
-from batag.evaluation.dial_chart import draw_dial
+from batag.evaluation.charts import draw_curves, draw_dial
 from batag.heads.classifier import build_classifier
 from batag.heads.neighbours import SHARE
 from batag.objectives import build_objective
@@ -25,7 +25,6 @@ from batag.pages.page import without_surrogates
 from batag.pages.problems import Problems
 from batag.training.base_bundle import begin_with
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
-from batag.training.curves import draw_curves
 from batag.training.data import BUNDLE, DATA, RECIPE, TRAIN, Data, DataFiles, read_data
 from batag.training.dial import DialOfDev, measure_dial
 from batag.training.folder import BAD_BATCH, BEST, CURVES, DIAL, LAST, METRICS, check_new, check_whole, tidy

@@ -1,14 +1,18 @@
-"""The bar chart is a real picture, whatever the classes are called."""
+"""Charts are real pictures, whatever the classes are called and however little there is to draw."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from batag.errors import UsageError
-from batag.labels.chart import draw_classes
+from batag.evaluation.charts import draw_classes, draw_dial, draw_learning_curve
+from batag.evaluation.operating_point import dial_report, steps
 from batag.labels.inspection import Inspection
 from batag.pages.page import Page, Tag
 
@@ -74,3 +78,27 @@ def test_another_kind_of_picture_is_refused(tmp_path: Path, name: str) -> None:
 def test_capital_letters_in_the_suffix_are_fine(tmp_path: Path) -> None:
     draw_classes(report("goods"), tmp_path / "A.PNG")
     assert (tmp_path / "A.PNG").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("tags", [0, 1, 40])
+def test_a_dial_is_drawn_however_few_tags_there_are(tmp_path: Path, tags: int) -> None:
+    scores = ("precision", "recall", "macro_f0.5", "macro_f1", "macro_f2")
+    rows = [{"richness": richness} | dict.fromkeys(scores, richness) for richness in steps()]
+    raw = np.linspace(0, 1, tags)
+    report = dial_report(rows, {"raw": raw, "calibrated": raw**2}, (raw > 0.5).astype(np.float64))
+    assert (report["tags"], set(report["ece"])) == (tags, {"raw", "calibrated"})
+    draw_dial(report, tmp_path / "dial.png", title="dial")
+    assert (tmp_path / "dial.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_learning_curve_of_one_size_and_seed_is_drawn(tmp_path: Path) -> None:
+    point = {"pages": 50, "macro_f1": 0.5, "macro_f2": 0.6, "classes": {"US$ and NT$": {"f1": 0.5, "f2": 0.6}}}
+    draw_learning_curve([point], tmp_path / "curve.svg", title="shop $5 and $6")
+    text = (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    assert "US$ and NT$</text>" in text
+    assert "shop $5 and $6</text>" in text
+
+
+def test_matplotlib_is_imported_only_to_draw() -> None:
+    code = "import sys, batag.evaluation.charts; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
