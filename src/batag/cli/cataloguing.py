@@ -28,7 +28,7 @@ from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
 from batag.pages.file import open_output
 from batag.pages.formats import check_format, format_of_name, format_to_write
-from batag.pages.language import check_language
+from batag.pages.languages import check_language
 from batag.pages.problems import Problems
 from batag.pages.targets import check_targets
 from batag.settings import settings

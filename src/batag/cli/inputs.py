@@ -11,7 +11,7 @@ from batag.cli.terminal import watched
 from batag.errors import InputError
 from batag.pages.file import once_only
 from batag.pages.formats import format_of_name
-from batag.pages.language import check_language
+from batag.pages.languages import check_language
 from batag.pages.page import Page
 from batag.pages.problems import Problems
 from batag.segmentation.majority import read_with_language

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from batag.errors import UsageError
+from batag.pages.languages import LANGUAGES
 
 _FIELDS = ("title", "description", "id", "language", "shop", "tags", "labels", "reviewed", "tokens")
 
@@ -24,7 +25,7 @@ Columns = Annotated[
     str | None,
     typer.Option("--columns", help="Which column is which field (FIELD=COLUMN), as in title=name,description=body."),
 ]
-Language = Annotated[str | None, typer.Option("--language", help="Language of all pages: zh-Hant, zh-Hans, ja or en.")]
+Language = Annotated[str | None, typer.Option("--language", help=f"Language of all pages: {', '.join(LANGUAGES)}.")]
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="Encoding of the input if it is not UTF-8, for example cp950.")
 ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from batag.pages.language import joins_without_spaces
+from batag.pages.languages import joins_without_spaces
 from batag.pages.page import Offsets
 
 

@@ -12,7 +12,7 @@ import orjson
 from batag.pages.check import check_tag, settle
 from batag.pages.corrections import beside, has_no_place
 from batag.pages.given import join_tokens, place_tokens
-from batag.pages.language import known_language
+from batag.pages.languages import known_language
 from batag.pages.layout import KEY, layout_of
 from batag.pages.mapping import KNOWN_KEYS, STANDARD_FIELDS, meant_columns, renamed
 from batag.pages.mentions import find_labels, label_pairs

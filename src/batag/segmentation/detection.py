@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from batag.pages.language import LANGUAGES
+from batag.pages.languages import CJK, LANGUAGES
 from batag.segmentation.variants import japanese_only, not_japanese, simplified_also_japanese, simplified_only, traditional_only
 
 _KANA = re.compile("[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
@@ -22,7 +22,10 @@ def detect_language(text: str, *, default: str | None = None) -> str:
 
 
 def possible_languages(text: str) -> tuple[str, ...]:
-    """All languages that a text may be in, the likeliest first; a text that tells has only one."""
+    """All languages that a text may be in, the likeliest first; only one if the text is clear."""
+    for row in LANGUAGES.values():
+        if row.letters and (own := len(re.findall(row.letters, text))) and own >= len(CJK.findall(text)):
+            return (row.name,)
     kinds = text.translate(_KINDS)
     hiragana, katakana, latin = map(kinds.count, "hkl")
     kana = hiragana + katakana
@@ -30,8 +33,8 @@ def possible_languages(text: str) -> tuple[str, ...]:
     characters = kana + traditional + shared_traditional + simplified + shared_simplified + japanese + other
     if not characters:
         # A few names or a model number stand on pages of all languages.
-        told = latin and len(_WORD.findall(text)) >= _ENGLISH_WORDS
-        return ("en",) if told else ("en", *(each for each in LANGUAGES if each != "en"))
+        english = latin and len(_WORD.findall(text)) >= _ENGLISH_WORDS
+        return ("en",) if english else ("en", *(each for each in LANGUAGES if each != "en"))
     # How much speaks against each. Kana on a Chinese page are rare; a Japanese form alone is no sign, it may be a variant.
     foreign = kana + (japanese if kana else 0)
     against = {

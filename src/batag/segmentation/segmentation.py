@@ -10,6 +10,7 @@ from html import unescape
 from itertools import islice
 
 from batag.pages.cleaning import DEFAULT_RULES, Cleaner
+from batag.pages.languages import LANGUAGES
 from batag.pages.offsets import Cleaned, apply_edits
 from batag.pages.page import Offsets, Page
 from batag.segmentation import build_segmenter
@@ -21,7 +22,6 @@ _BATCH = 64
 _unseen = Cleaner(["controls", "width"])
 _without_tags = Cleaner(["html", "urls"])
 _MAY_HOLD_TAGS = re.compile("[<&/.]")
-_OF_LANGUAGE = {"zh-Hant": "chinese", "zh-Hans": "chinese", "ja": "japanese", "en": "english"}
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ class Segmentation:
                     fields.append(self._given(name, text, given[name]))
                     continue
                 if queue is None:
-                    named = self.name if self.name in self._segmenters else _OF_LANGUAGE[language]
+                    named = self.name if self.name in self._segmenters else LANGUAGES[language].segmenter
                     queue = waiting.setdefault(named, [])
                 field = TokenizedField(name, self.cleaner(text), [])
                 fields.append(field)
@@ -162,7 +162,7 @@ def settled_language(page: Page) -> tuple[str, bool]:
 
 def languages_of(page: Page) -> tuple[str, ...]:
     """The languages that a page may be in, the likeliest first; only one if it says or tells it."""
-    if page.language in _OF_LANGUAGE:
+    if page.language in LANGUAGES:
         return (page.language,)
     text = "\n".join(page.fields.values())
     if _MAY_HOLD_TAGS.search(text):

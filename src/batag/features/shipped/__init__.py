@@ -13,6 +13,7 @@ from batag.features.batches import Floats
 from batag.features.character_vectors import CharacterVectors
 from batag.features.pretrained import FrozenWords, join_words
 from batag.features.word_vectors import Rows, WordVectors
+from batag.pages.languages import LANGUAGES
 
 SHIPPED = ("ja", "en", "zh")
 _AGAIN = "Install batag again"
@@ -32,17 +33,9 @@ _ENOUGH = 0.1
 def words_for(pages: Mapping[str, int], *, names: Collection[str] = SHIPPED) -> FrozenWords | None:
     """What is known of words of pages of which so many are in each language, if there is something; `names` may be fewer."""
     enough = max(1.0, _ENOUGH * sum(pages.values()))
-    made: dict[str, tuple[tuple[str, ...], Callable[[], FrozenWords]]] = {
-        "ja": (("ja",), japanese_vectors),
-        "en": (("en",), english_vectors),
-        "zh": (("zh-Hant", "zh-Hans"), chinese_characters),
-    }
-    found = [
-        make()
-        for name, (languages, make) in made.items()
-        if name in names and sum(pages.get(each, 0) for each in languages) >= enough
-    ]
-    return join_words(found)
+    made: dict[str, Callable[[], FrozenWords]] = {"ja": japanese_vectors, "en": english_vectors, "zh": chinese_characters}
+    count = {name: sum(pages.get(row.name, 0) for row in LANGUAGES.values() if row.pretrained == name) for name in made}
+    return join_words([make() for name, make in made.items() if name in names and count[name] >= enough])
 
 
 def japanese_vectors() -> WordVectors:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from batag.errors import BatagError, InputError, UsageError
 from batag.pages.file import open_output
-from batag.pages.language import check_language
+from batag.pages.languages import check_language
 from batag.pages.layout import KEY
 from batag.pages.page import Page
 from batag.pages.problems import Problems

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from batag.pages.language import CJK
+from batag.pages.languages import CJK
 
 NONE = frozenset({"O", "none", "None", "NONE", "_"})
 BEGINS = frozenset("BSU")

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from batag.pages.check import check_tag, settle
 from batag.pages.formats.column_layout import BEGINS, COMMENT, NONE, PREFIXED, Layout, layout_of
 from batag.pages.given import join_tokens, place_tokens
-from batag.pages.language import known_language
+from batag.pages.languages import known_language
 from batag.pages.page import Offsets, Page, Tag
 from batag.pages.record import dump, plain
 from batag.pages.source import Source

@@ -8,11 +8,10 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from importlib import resources
 from pathlib import Path
 
 from batag.errors import InputError, UsageError
-from batag.pages.language import LANGUAGES
+from batag.pages.languages import LANGUAGES
 
 _REMEMBERED = 65_536
 _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lo"})  # not Lm: a line of ー is a decoration
@@ -23,7 +22,7 @@ _MODEL = re.compile(r"(?<!\d)(?<!\d[.,])\d{3,}(?!\d|[.,]\d)")
 
 
 def stop_words(language: str | None, *, more: Iterable[str | Path] = ()) -> frozenset[str]:
-    """The list of one language (all four joined for None), folded, plus `more`: a text is a word, a `Path` a file of words."""
+    """The list of one language (None: of all), folded, plus `more`: a text is a word, a `Path` a file of words."""
     if language is not None and language not in LANGUAGES:
         raise UsageError(f"no stop words for the language {language!r}", todo=f"Use one of {', '.join(LANGUAGES)}")
     listed, own = _listed(language), stop_words_of(more)
@@ -113,7 +112,8 @@ def _may_be_a_name(piece: str) -> bool:
 def _listed(language: str | None) -> frozenset[str]:
     if language is None:
         return frozenset().union(*map(_listed, LANGUAGES))
-    listed = resources.files(__name__).joinpath(f"{language}.txt")
+    if (listed := LANGUAGES[language].stop_words) is None:
+        return frozenset()
     return _folded(_parse(listed.read_bytes(), name=listed.name))
 
 
