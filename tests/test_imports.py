@@ -12,7 +12,7 @@ import batag
 ROOT = Path(batag.__file__).parent
 FLOW = [
     *("pages", "segmentation", "labels", "sample", "features", "encoders", "heads", "objectives", "evaluation", "bundles"),
-    *("training", "engines", "tagging", "catalogue", "keywords", "index", "review", "serving", "paper"),
+    *("engines", "training", "tagging", "catalogue", "keywords", "index", "review", "serving", "paper"),
 ]
 EVERYWHERE = {"errors", "settings"}
 

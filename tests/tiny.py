@@ -89,8 +89,9 @@ def _export_all(scheme: str, folder: Path) -> None:
     said = bundle.description
     words = label_words(catalogue(10, split="dev"), bundle.segmentation)
     examples = make_examples(words, bundle.scheme, window=said.window, overlap=said.overlap)
-    for kind, int8 in (("onnx", False), ("onnx", True), ("torch", True)):
-        assert not export(bundle, kind=kind, int8=int8, examples=examples, force=int8).refused
+    pages = [(each.words, each.labels) for each in examples]
+    for engine in ("onnx", "torch-int8"):
+        assert not export(bundle, engine=engine, pages=pages, force=engine == "torch-int8").refused
 
 
 def _train(scheme: str, folder: Path) -> None:

@@ -758,7 +758,7 @@ def test_a_bundle_that_does_not_list_what_every_bundle_has_is_refused_whichever_
 ) -> None:
     def change(said: dict[str, Any]) -> None:
         del said["files"][name]
-        said["engines"] = {"torch": {"tokens_a_second": 1.0}, "torch-int8": {"tokens_a_second": 2.0}}
+        said["engines"] = {"torch": {"tokens_per_second": 1.0}, "torch-int8": {"tokens_per_second": 2.0}}
 
     redescribe(bundle, change)
     with pytest.raises(InputError, match=f"does not list {name}"):

@@ -15,8 +15,7 @@ import batag.features.batches as batches
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.sequence import page_words
 from batag.engines import ENGINES, build_engine
-from batag.engines.engine import Engine, LayerEngine
-from batag.engines.pair import Pair
+from batag.engines.engine import Engine
 from batag.errors import UsageError
 
 ODD_WORDS = ["", " ", "\0", "\n", "\ufffd", "😀", "𠮷", "a" * 5_000, "商" * 5_000, "<description>", "①", "E\u0301", "٣"]
@@ -32,16 +31,9 @@ def exported(scheme: str = "flat") -> Bundle:
     return read_bundle(tiny_exported(scheme))
 
 
-@pytest.fixture(params=[*ENGINES, "torch and onnx", "torch-int8 and onnx"])
+@pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest, scheme: str) -> Engine:
-    many, _, few = request.param.partition(" and ")
-    made = build_engine(many, exported(scheme), device="cpu")
-    if not few:
-        return made
-    sooner = build_engine(few, exported(scheme), device="cpu")
-    assert isinstance(made, LayerEngine)
-    assert isinstance(sooner, LayerEngine)
-    return Pair(made, sooner)
+    return build_engine(request.param, exported(scheme), device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +47,10 @@ def sequences() -> list[list[str]]:
 
 
 def same(one: Any, other: Any, *, engine: Engine | None = None) -> None:
-    """The same to the last digits; of an int8 engine to a step of its rounding, which such a digit may turn; where it stands
-    beside one in float32, to what rounding costs so small a model."""
+    """The same to the last digits; of an int8 engine to a step of its rounding, which such a digit may turn."""
     assert one.shape == other.shape
     rounds = engine is not None and engine.name.endswith("int8")
-    atol = (0.1 if isinstance(engine, Pair) else 0.03) if rounds else 1e-5
-    np.testing.assert_allclose(one, other, rtol=0, atol=atol)
+    np.testing.assert_allclose(one, other, rtol=0, atol=0.03 if rounds else 1e-5)
 
 
 def test_an_engine_says_its_name(engine: Engine) -> None:

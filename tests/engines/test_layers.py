@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,7 @@ from tests.tiny import make_bundle, tiny_run
 
 import batag.engines.word_table as word_table
 from batag.bundles.bundle import Bundle, read_bundle
-from batag.encoders import build_encoder
 from batag.engines.answer import Answer, _Links
-from batag.engines.lean_bat import LeanBat, lean
 from batag.engines.word_table import WordTable
 from batag.errors import InputError
 from batag.features.vocabulary import Vocabulary
@@ -117,28 +114,6 @@ def test_a_share_of_nothing_is_the_encoder_alone(tmp_path: Path) -> None:
     both = answer(logits, scores, mask)
     answer.second = None
     np.testing.assert_allclose(both, answer(logits, scores, mask), atol=1e-6)
-
-
-@given(st.integers(1, 12), st.integers(1, 40), st.integers(0, 10**6), st.booleans())
-def test_lean_layers_give_the_same_numbers(pages: int, length: int, seed: int, padded: bool) -> None:
-    torch.manual_seed(seed)
-    encoder = build_encoder("bat", width=8, depth=2, heads=2, inner=16).eval().requires_grad_(False)
-    for parameter in encoder.parameters():
-        parameter.add_(0.1 * torch.randn_like(parameter))
-    vectors, mask = torch.randn(pages, length, 8).double(), torch.rand(pages, length) < (0.7 if padded else 1.1)
-    mask[:, 0] = True
-    vectors[~mask] = torch.nan
-    # In float64: a norm of eight numbers that are nearly alike makes much of float32's rounding.
-    made = lean(deepcopy(encoder.double()))
-    assert isinstance(made, LeanBat)
-    with torch.inference_mode():
-        torch.testing.assert_close(made(vectors, mask), encoder(vectors, mask), atol=1e-9, rtol=1e-9)
-
-
-@pytest.mark.parametrize("options", [{"norm": "pre"}, {"residual": "identity"}, {"branches": "attention,conv1"}])
-def test_other_bats_stay_as_they_are(options: dict[str, str]) -> None:
-    encoder = build_encoder("bat", width=8, depth=1, heads=2, inner=16, **options)
-    assert lean(encoder) is encoder
 
 
 def test_words_that_a_bundle_knows_have_the_same_rows_and_are_not_spelt_again(

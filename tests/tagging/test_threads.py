@@ -28,7 +28,7 @@ torch.set_num_threads(2)
 import batag
 page = {"title": "new running shoes", "description": "acme 跑鞋 running ガーゼ " * 40}
 wide, exported, threads = sys.argv[1], sys.argv[2], int(sys.argv[3]) or None
-engines = [(wide, "torch"), *((exported, name) for name in ("torch", "torch-int8", "onnx", "onnx-int8", "auto"))]
+engines = [(wide, "torch"), *((exported, name) for name in ("torch", "torch-int8", "onnx", "auto"))]
 torch.rand(500, 500) @ torch.rand(500, 500)  # the user's own work, with two threads
 load = lambda folder, engine: batag.load(folder, engine=engine, device="cpu", threads=threads)
 taggers = [load(*each) for each in engines]

@@ -81,7 +81,10 @@ class Bundle:
         return found
 
     def model(self) -> TokenClassifier:
-        """The classifier with its weights, ready to predict."""
+        """The classifier with its weights, ready to predict; names, shapes and types of all weights are checked."""
+        check_weights(
+            self.weights, wanted_weights(self.description, self.vocabulary, self.arrays, self.folder), self.folder / MODEL
+        )
         model = empty_classifier(self.description, self.vocabulary)
         model.load_state_dict(dict(self.weights), strict=True, assign=True)
         model.input.lexicon.frozen = self.frozen
@@ -139,11 +142,8 @@ def write_bundle(
         raise
 
 
-def read_bundle(folder: Path | str, *, layers: bool = True) -> Bundle:
-    """Read and check a bundle (or the bundle of a run): format, hashes, words, names and shapes of all weights.
-
-    Without `layers` torch is not needed: who brings the encoder's layers (an exported graph) checks what else it uses.
-    """
+def read_bundle(folder: Path | str) -> Bundle:
+    """Read and check a bundle (or the bundle of a run): format, hashes and words; what uses weights checks their shapes."""
     folder = find_bundle(Path(folder))
     description = read_description(folder)
     vocabulary = _vocabulary(checked_bytes(folder, description, VOCABULARY), folder / VOCABULARY)
@@ -155,9 +155,6 @@ def read_bundle(folder: Path | str, *, layers: bool = True) -> Bundle:
     check_finite(arrays, folder / MODEL)
     dictionary = None if terms is None else Dictionary(terms)
     bundle = Bundle(folder, description, vocabulary, dictionary, arrays)
-    if layers:
-        wanted = wanted_weights(description, vocabulary, arrays, folder)
-        check_weights(bundle.weights, wanted, folder / MODEL)
     try:
         _ = bundle.segmentation
     except BatagError as error:

@@ -34,11 +34,10 @@ _Own = Literal[
     "characters.safetensors",
     "known.safetensors",
     "model.onnx",
-    "model.int8.onnx",
 ]
 _OfBackbone = Annotated[str, Field(pattern=r"^backbone/[a-z_]+(\.bpe)?\.(json|txt|model|safetensors)$", max_length=64)]
 FileName = _Own | _OfBackbone
-GRAPHS: dict[str, FileName] = {"onnx": "model.onnx", "onnx-int8": "model.int8.onnx"}
+GRAPH: FileName = "model.onnx"
 _WORDS = r"(vectors(\+english)?(\+characters)?|english(\+characters)?|characters)"
 Frozen = Annotated[str, Field(pattern=rf"^({BACKBONE}|({BACKBONE}\+)?{_WORDS}|)$")]
 
@@ -145,7 +144,7 @@ class EngineOf(_Part):
     """An engine that was exported and checked: its rate on that machine, how far its answers were from float32 torch, and for
     int8 in torch the range of what goes into each product."""
 
-    tokens_a_second: Annotated[float, Field(ge=0)] = 0.0
+    tokens_per_second: Annotated[float, Field(ge=0)] = 0.0
     largest_difference: Annotated[float, Field(ge=0)] = 0.0
     checked: dict[str, Any] = {}
     ranges: dict[Name, tuple[float, float]] = {}

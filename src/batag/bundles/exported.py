@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from batag.bundles.description import DESCRIPTION, FORMAT, KNOWN, EngineOf
+from batag.bundles.description import DESCRIPTION, FORMAT, GRAPH, KNOWN, EngineOf
 from batag.bundles.digest import with_digest
 from batag.pages.file import open_output
 
-_FILES = {KNOWN, "model.onnx", "model.int8.onnx"}
+_FILES = {KNOWN, GRAPH}
 
 
 def add_engine(folder: Path, name: str, facts: EngineOf, *, files: Mapping[str, bytes], torch: EngineOf) -> None:

@@ -23,7 +23,7 @@ from batag.catalogue.tagged import Options, PartFacts
 from batag.catalogue.totals import Totals
 from batag.cli.inputs import names_a_file
 from batag.cli.terminal import console, counted, escaped_cells, one_line, print_json, show_problems
-from batag.engines.choice import choose_engine
+from batag.engines.choice import LARGE_BYTES, choose_engine
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
 from batag.pages.file import open_output
@@ -124,7 +124,7 @@ def run(
     )
     job = Job(
         bundle=bundle,
-        engine=choose_engine(bundle, wanted=engine, device="cpu"),
+        engine=choose_engine(said, wanted=engine, device="cpu", large=_is_large(inputs)),
         inputs=inputs,
         out=shape.out,
         options=Options(format=shape.format, compression=shape.compression, **asked),
@@ -192,6 +192,12 @@ def summary(totals: Totals, out: str) -> str:
     repaired += f", {untold:,} read in the language of most of their file" if untold else ""
     cells = f"; {escaped_cells(totals.escaped)}" if totals.escaped else ""
     return f"{counted(totals.pages, 'page')} tagged in {out}{before} ({rate}{again}{errors}{repaired}): {classes}{cells}"
+
+
+def _is_large(inputs: Inputs) -> bool:
+    """Whether tagging takes longer than loading torch; nobody knows how much a pipe will bring."""
+    sizes = [each["bytes"] for each in inputs.identities()]
+    return not inputs.resumable or None in sizes or sum(sizes) > LARGE_BYTES
 
 
 @contextmanager

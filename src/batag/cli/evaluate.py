@@ -42,7 +42,6 @@ def evaluate(
     from itertools import chain
 
     from batag.cli.cautions import unseen
-    from batag.cli.loading import load_tagger
     from batag.cli.tables import show_groups, show_scores, show_stop_words
     from batag.cli.terminal import collected_problems, console, one_line, print_json, watched
     from batag.errors import InputError, UsageError
@@ -52,12 +51,13 @@ def evaluate(
     from batag.pages.targets import check_targets
     from batag.segmentation.majority import read_with_language
     from batag.tagging.assessment import assess
+    from batag.tagging.tagger import Tagger
 
     check_targets([wrong, chart, dial, problems], [*pages, bundle])
     for picture in (chart, dial):
         if picture is not None:
             check_picture(picture)
-    tagger = load_tagger(bundle, engine=engine, device=device)
+    tagger = Tagger.load(bundle, engine=engine, device=device)
     tagger.offsets(richness)
     if dial is not None and tagger.dial is None:
         raise UsageError("this bundle has no operating points to draw", todo="Leave --dial out, or train again")

@@ -1,4 +1,4 @@
-"""`batag export`: other engines for a bundle, checked before they are put into it."""
+"""`batag export`: another engine for a bundle, checked before it is put into it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
     from batag.bundles.bundle import Bundle
     from batag.engines.export import Exported
+    from batag.engines.parity import LabelledWords
     from batag.pages.page import Page
-    from batag.training.examples import Example
 
 
 def export(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
-    engine: Annotated[str, typer.Option("--engine", help="onnx (runs without torch) or torch (with --int8).")] = "onnx",
-    int8: Annotated[bool, typer.Option("--int8", help="Products in int8, by the ranges that are seen on the pages.")] = False,
+    engine: Annotated[
+        str, typer.Option("--engine", help="onnx (runs without torch) or torch-int8 (the encoder's linear layers in int8).")
+    ] = "onnx",
     pages: Annotated[
         list[Path] | None,
-        typer.Option("--pages", help="Labelled pages to check on (dev); none: sample pages, which tell nothing of int8."),
+        typer.Option("--pages", help="Labelled pages to check on (dev); without them sample pages, which do not measure int8."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Put it into the bundle even if it is worse.")] = False,
     format: options.Format = None,
@@ -35,10 +36,8 @@ def export(
     problems: options.ProblemFile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Add an engine to a bundle after comparing it with float32 torch: probabilities, labels, macro F1 and F2, rate."""
+    """Add an engine to a bundle after comparing it with float32 torch: probabilities, labels, macro F1 and F2, throughput."""
     from itertools import chain
-
-    import torch
 
     from batag.bundles.bundle import read_bundle
     from batag.cli.cautions import unseen
@@ -48,24 +47,21 @@ def export(
     from batag.labels.provenance import Measuring
     from batag.pages.targets import check_targets
     from batag.segmentation.majority import read_with_language
-    from batag.settings import settings
 
     check_targets([problems], [*(pages or []), bundle])
-    torch.set_num_threads(settings.threads)
     read = read_bundle(bundle)
-    check_export(read, kind=engine, int8=int8)
-    said_of_input = options.of_input(format, columns, language, encoding)
+    check_export(read, engine=engine)
+    reading = options.of_input(format, columns, language, encoding)
     with collected_problems(strict=strict, path=problems) as found:
-        files = (read_with_language(path, **said_of_input, problems=found) for path in pages or [])
+        files = (read_with_language(path, **reading, problems=found) for path in pages or [])
         given = Measuring(chain.from_iterable(files))
-        examples = _examples(read, given if pages else None)
+        labelled = _labelled_words(read, given if pages else None)
     for line in unseen(given.by):
         console(error=True).print(line, style="bold red", markup=False)
-    made = make(read, kind=engine, int8=int8, examples=examples, force=force)
-    facts = {"engine": made.name, "tokens_a_second": made.tokens_a_second, "refused": made.refused or None}
-    facts["measured_by"] = given.by
+    made = make(read, engine=engine, pages=labelled, force=force)
     if as_json:
-        print_json(facts | made.parity.facts())
+        result = {"engine": made.engine, "tokens_per_second": made.tokens_per_second, "refused": made.refused or None}
+        print_json(result | {"measured_by": given.by} | made.parity.to_dict())
     else:
         _show(made)
     if made.refused:
@@ -73,8 +69,8 @@ def export(
         raise typer.Exit(1)
 
 
-def _examples(bundle: Bundle, given: Iterable[Page] | None) -> list[Example]:
-    """The pages that were given, or those of the sample."""
+def _labelled_words(bundle: Bundle, given: Iterable[Page] | None) -> list[LabelledWords]:
+    """The pages that were given, or those of the sample, as the bundle segments and labels them."""
     from itertools import chain
 
     from batag.sample import LANGUAGES, sample_pages
@@ -82,12 +78,11 @@ def _examples(bundle: Bundle, given: Iterable[Page] | None) -> list[Example]:
 
     sample = chain.from_iterable(sample_pages(each, pages=40, split="dev") for each in LANGUAGES)
     found = label_words(sample if given is None else given, bundle.segmentation)
-    said = bundle.description
-    examples = make_examples(found, bundle.scheme, window=said.window, overlap=said.overlap)
-    if given is None and not set(found.class_tags) & set(bundle.scheme.classes):
-        for each in examples:  # the sample's labels mean nothing to this bundle
-            each.labels = [-1] * len(each.labels)
-    return examples
+    description = bundle.description
+    examples = make_examples(found, bundle.scheme, window=description.window, overlap=description.overlap)
+    # The labels of the sample mean nothing to a bundle with other classes.
+    known = given is not None or set(found.class_tags) & set(bundle.scheme.classes)
+    return [(each.words, each.labels if known else [-1] * len(each.labels)) for each in examples]
 
 
 def _show(made: Exported) -> None:
@@ -96,8 +91,8 @@ def _show(made: Exported) -> None:
     from batag.cli.terminal import console
 
     parity = made.parity
-    table = Table(title=f"{made.name} beside float32 torch, {parity.tokens:,} tokens")
-    for name in ("", "float32 torch", made.name):
+    table = Table(title=f"{made.engine} beside float32 torch, {parity.tokens:,} tokens")
+    for name in ("", "float32 torch", made.engine):
         table.add_column(name, justify="left" if not name else "right")
     for name, point in parity.points.items():
         for key in point.before:
@@ -105,5 +100,5 @@ def _show(made: Exported) -> None:
             table.add_row(title, f"{100 * point.before[key]:.2f}", f"{100 * point.after[key]:.2f}")
     table.add_row("largest difference of a probability", "", f"{parity.largest:.2g}")
     table.add_row("tokens with another label", "", f"{parity.other_labels:,}")
-    table.add_row("tokens a second, one thread", "", f"{made.tokens_a_second:,.0f}")
+    table.add_row("tokens per second, one thread", "", f"{made.tokens_per_second:,.0f}")
     console().print(table)

@@ -50,7 +50,7 @@ Engine = Annotated[
     str,
     typer.Option(
         "--engine",
-        help="auto (the fastest of the bundle that works here), soonest (without torch), or torch, torch-int8, onnx...",
+        help="auto (onnx, or for a large catalogue the fastest engine of the bundle), torch, torch-int8 or onnx.",
     ),
 ]
 Segmentation = Annotated[

@@ -28,7 +28,7 @@ def show(
 
     read = read_bundle(bundle)
     said = read.description
-    parameters = sum(value.numel() for value in read.weights.values())
+    parameters = sum(value.size for value in read.arrays.values())
     size = sum(file.bytes for file in said.files.values())
     share = {"neighbours_share": _share(read)} if said.head.neighbours else {}
     if as_json:
@@ -99,4 +99,4 @@ def _head(read: Bundle) -> list[str]:
 def _share(read: Bundle) -> float:
     from batag.heads.neighbours import SHARE
 
-    return read.weights[SHARE].item()
+    return float(read.arrays[SHARE])

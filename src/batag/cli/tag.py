@@ -153,17 +153,14 @@ def _stream(
     from batag.catalogue.tagged import Options, chosen
     from batag.cli.cataloguing import check_labels
     from batag.cli.inputs import text_or_pages
-    from batag.cli.loading import load_tagger
     from batag.cli.saving import save
     from batag.cli.terminal import console, counted
     from batag.pages.formats import format_to_write
     from batag.pages.record import dump, to_record
+    from batag.tagging.tagger import Tagger
 
     written = format_to_write(out, to) if out is not None else "jsonl"
-    # A few texts are tagged sooner than torch is loaded.
-    few = engine == "auto" and not any(Path(each).exists() for each in pages if len(each) < 4096 and "\0" not in each)
-    wanted = "soonest" if few and pages else engine
-    tagger = load_tagger(bundle, engine=wanted, device=device, stop_words=() if stop_words is None else (stop_words,))
+    tagger = Tagger.load(bundle, engine=engine, device=device, stop_words=() if stop_words is None else (stop_words,))
     tagger.offsets(asked["richness"])
     choice = Options(**asked)
     check_labels(choice.labels, tagger.labels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from batag.errors import UsageError
@@ -13,27 +12,28 @@ if TYPE_CHECKING:
     from batag.bundles.description import Description
     from batag.engines.engine import Engine
 
-ENGINES = ("torch", "torch-int8", "onnx", "onnx-int8")
-WITHOUT_TORCH = frozenset({"onnx", "onnx-int8"})
+ENGINES = ("torch", "torch-int8", "onnx")
 
 
 def build_engine(name: str, bundle: Bundle, *, device: str = "auto", threads: int | None = None) -> Engine:
-    """The engine of that name for a bundle; without a number of `threads` it has those of the settings."""
+    """The engine of that name for a bundle; `threads` defaults to the number in the settings."""
     check_engine(name, bundle.description)
-    kind, _, int8 = name.partition("-")
-    build = import_module(f"batag.engines.{kind}_engine").build
-    engine: Engine = build(bundle, device=device, int8=bool(int8), threads=threads)
-    return engine
+    if name == "onnx":
+        from batag.engines.onnx_engine import OnnxEngine
+
+        return OnnxEngine(bundle, device=device, threads=threads)
+    from batag.engines.torch_engine import TorchEngine
+
+    ranges = bundle.description.engines[name].ranges if name == "torch-int8" else None
+    return TorchEngine(bundle, device=device, ranges=ranges, threads=threads)
 
 
 def check_engine(name: str, description: Description) -> str:
-    """The name, if it is an engine's that the bundle has; torch in float32 every bundle has."""
+    """The name, if it is an engine that the bundle has; every bundle has torch in float32."""
     if name not in ENGINES:
         near = difflib.get_close_matches(name, ENGINES, n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise UsageError(f"{name!r} is not an engine", todo=f"{hint}There are {', '.join(ENGINES)}")
     if name != "torch" and name not in description.engines:
-        kind, _, int8 = name.partition("-")
-        option = " --int8" if int8 else ""
-        raise UsageError(f"the bundle has no engine {name}", todo=f"Make it: batag export BUNDLE --engine {kind}{option}")
+        raise UsageError(f"the bundle has no engine {name}", todo=f"Make it: batag export BUNDLE --engine {name}")
     return name

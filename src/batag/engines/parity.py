@@ -12,12 +12,14 @@ import numpy as np
 from batag.bundles.bundle import Bundle
 from batag.encoders.device import choose_device
 from batag.engines.engine import Engine
+from batag.engines.threads import check_threads, torch_threads
 from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities
 from batag.evaluation.tokens import TokenScores
 from batag.features.batches import Floats, in_batches
 from batag.heads.prediction import probabilities
-from batag.training.examples import Example
 
+LabelledWords = tuple[Sequence[str], Sequence[int]]
+"""The words of a page (or of a window of it) and the numbers of their labels; -1: not labelled."""
 NEAR_TIE = 1e-4
 _ROUNDS = 3
 
@@ -42,18 +44,19 @@ class Parity:
     labelled: bool
     points: Mapping[str, Point]
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
 
 
-def compare(engine: Engine, bundle: Bundle, examples: Sequence[Example]) -> Parity:
+def compare(engine: Engine, bundle: Bundle, pages: Sequence[LabelledWords]) -> Parity:
     """An engine against the classifier itself, which shares nothing with it but the weights."""
     model, cpu = bundle.model(), choose_device("cpu")
-    sequences = [each.words for each in examples]
-    before = _all(in_batches(lambda batch: probabilities(model, batch, cpu), sequences))
+    sequences = [words for words, _ in pages]
+    with torch_threads(check_threads(None)):
+        before = _all(in_batches(lambda batch: probabilities(model, batch, cpu), sequences))
     after = _all(engine.probabilities(sequences))
-    truth = np.concatenate([np.array(each.labels, dtype=np.int64) for each in examples])
+    truth = np.concatenate([np.array(labels, dtype=np.int64) for _, labels in pages])
     difference = np.abs(before - after)
     # As good as equal before: either label is right.
     two = np.sort(before, axis=1)[:, -2:]
@@ -81,7 +84,7 @@ def _points(bundle: Bundle, before: Floats, after: Floats, truth: Any) -> dict[s
 
 
 def compare_rates(engines: Mapping[str, Engine], sequences: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Tokens a second of each engine, the best of three rounds in turn; words were looked up before."""
+    """Tokens per second of each engine, the best of three rounds in turn; words were looked up before."""
     tokens = sum(map(len, sequences))
     best = dict.fromkeys(engines, 0.0)
     for _ in range(_ROUNDS):

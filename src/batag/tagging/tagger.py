@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from batag.bundles.bundle import Bundle, check_classes, read_bundle
 from batag.bundles.description import Description
 from batag.encoders.sequence import Window, join_windows, page_words, windows
-from batag.engines import WITHOUT_TORCH
-from batag.engines.choice import choose_engine, chosen_engine
+from batag.engines import build_engine
+from batag.engines.choice import choose_engine
 from batag.engines.engine import Engine
 from batag.errors import BatagError, InputError
 from batag.evaluation.calibration import Calibration
@@ -65,20 +65,20 @@ class Tagger:
             calibration=Calibration.of_facts(bundle.description.calibration.model_dump()),
             stop_words=stop_words_by_language(more=more, allowed=bundle.description.allowed),
         )
-        self.engine = (
-            chosen_engine(bundle, wanted=engine, device=device, threads=threads) if isinstance(engine, str) else engine
-        )
+        if isinstance(engine, str):
+            engine = choose_engine(bundle.description, wanted=engine, device=device)
+            self.engine = build_engine(engine, bundle, device=device, threads=threads)
+        else:
+            self.engine = engine
         self._options = {"engine": engine, "device": device, "stop_words": more, "threads": threads}
 
     @classmethod
     def load(cls, folder: Path | str, **options: Any) -> Tagger:
-        """The tagger of a bundle's (or a finished run's) folder, with the fastest engine that it has here, or the one named.
+        """The tagger of a bundle's (or a finished run's) folder, with the engine that answers soonest, or the one named.
 
         It uses one thread (or those of the settings), or as many `threads` as are asked for; torch's own number stays.
         """
-        engine = options.get("engine", "auto")
-        name = choose_engine(folder, wanted=engine, device=options.get("device", "auto")) if isinstance(engine, str) else ""
-        return cls(read_bundle(folder, layers=name not in WITHOUT_TORCH), **options)
+        return cls(read_bundle(folder), **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, here or in another process, is loaded again from the same folder."""
