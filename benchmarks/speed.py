@@ -70,6 +70,14 @@ def write(texts: list[str], path: Path) -> Path:
     return path
 
 
+def fastest(folder: Path) -> str:
+    """The engine that a large job takes."""
+    from batag.bundles.bundle import find_bundle, read_description
+    from batag.engines.choice import choose_engine
+
+    return choose_engine(read_description(find_bundle(folder)), large=True)
+
+
 def segmentation(options: argparse.Namespace) -> Facts:
     import jieba
     import spacy
@@ -89,7 +97,9 @@ def segmentation(options: argparse.Namespace) -> Facts:
         }
     )
     size = sum(map(len, texts))
-    return {name: {"pages_a_second": len(texts) / each, "characters_a_second": size / each} for name, each in seconds.items()}
+    return {
+        name: {"pages_per_second": len(texts) / each, "characters_per_second": size / each} for name, each in seconds.items()
+    }
 
 
 def encoder(options: argparse.Namespace) -> Facts:
@@ -129,7 +139,7 @@ def encoder(options: argparse.Namespace) -> Facts:
             "product_gflops": peak / 1e9,
             "engines": {
                 each: {
-                    "tokens_a_second": tokens / seconds[each],
+                    "tokens_per_second": tokens / seconds[each],
                     "times_torch": seconds["torch"] / seconds[each],
                     "share_of_product_rate": (padded * flops + attention) / seconds[each] / peak,
                 }
@@ -166,7 +176,6 @@ def stages(options: argparse.Namespace) -> Facts:
 
     import batag
     from batag.catalogue.inputs import Inputs
-    from batag.engines.choice import choose_engine
     from batag.pages.problems import Problems
 
     torch.set_num_threads(1)
@@ -175,7 +184,7 @@ def stages(options: argparse.Namespace) -> Facts:
     gc.disable()  # as a job does
     found: Facts = {}
     for name, folder in (("default, float32 torch", options.bundle), ("default", options.bundle), ("swift", options.swift)):
-        tagger = batag.load(folder, engine="torch" if "torch" in name else choose_engine(folder))
+        tagger = batag.load(folder, engine="torch" if "torch" in name else fastest(folder))
         found[f"{name} ({tagger.engine.name})"] = _stages(tagger, part)
     gc.enable()
     return {stage: {name: found[name][stage] for name in found} for stage in next(iter(found.values()))}
@@ -224,7 +233,7 @@ def lines(options: argparse.Namespace) -> Facts:
         count = sum(1 for _ in source.open(encoding="utf-8"))
         found[corpus] = {
             name: {
-                "pages_a_second": count / min(each["seconds"] for each in runs),
+                "pages_per_second": count / min(each["seconds"] for each in runs),
                 "loading": min(each["loading"] for each in runs),
             }
             for name, runs in rows.items()
@@ -251,14 +260,10 @@ def one_line(bundle: Path, engine: str, source: Path, target: Path) -> None:
     from batag.catalogue.inputs import Inputs
     from batag.catalogue.job import Job
     from batag.catalogue.tagged import Options
-    from batag.engines.choice import choose_engine
     from batag.pages.problems import Problems
     from batag.tagging.tagger import Tagger
 
-    if (chosen := choose_engine(bundle, wanted=engine)).startswith("torch"):
-        import torch
-
-        torch.set_num_threads(1)
+    chosen = fastest(bundle) if engine == "auto" else engine
     tagger = Tagger.load(bundle, engine=chosen)
     tagger.tag({"title": "新款 连衣裙"})
     # The job finds its tagger loaded, as the other tools do.
@@ -316,7 +321,7 @@ def start(options: argparse.Namespace) -> Facts:
     text = "防水登山鞋 新款 女"
     commands = {
         f"batag tag, {engine}": [sys.executable, "-m", "batag", "tag", str(options.bundle), text, "--engine", engine]
-        for engine in ("soonest", "onnx", "torch")
+        for engine in ("onnx", "torch")
     }
     commands["batag --help"] = [sys.executable, "-m", "batag", "--help"]
     commands["import torch"] = [sys.executable, "-c", "import torch"]
@@ -350,7 +355,7 @@ def scaling(options: argparse.Namespace) -> Facts:
             began = time.perf_counter()
             subprocess.run(command, check=True, capture_output=True, env=ENVIRONMENT)
             seconds = time.perf_counter() - began
-        found[name] = {"seconds": seconds, "pages_a_second": len(texts) / seconds}
+        found[name] = {"seconds": seconds, "pages_per_second": len(texts) / seconds}
         found[name]["times_one"] = found["1 process"]["seconds"] / seconds
     return found
 
@@ -360,11 +365,10 @@ def length(options: argparse.Namespace) -> Facts:
     import torch
 
     import batag
-    from batag.engines.choice import choose_engine
     from batag.pages.page import Page
 
     torch.set_num_threads(1)
-    tagger = batag.load(options.bundle, engine=choose_engine(options.bundle))
+    tagger = batag.load(options.bundle, engine=fastest(options.bundle))
     words = [word for text in recombined(options.train, 4_000) for word in (text[at : at + 2] for at in range(0, len(text), 2))]
     found: Facts = {}
     for size in (20, 50, 100, 200, 500, 1_000, 2_000):
@@ -374,7 +378,7 @@ def length(options: argparse.Namespace) -> Facts:
         ]
         (seconds,) = best({"": lambda pages=pages: tagger.predict_all(pages)}, rounds=2).values()
         tokens = sum(len(field.tokens) for each in tagger.predict_all(pages) for field in each.fields)
-        found[f"{size} words"] = {"tokens_a_second": tokens / seconds, "pages_a_second": len(pages) / seconds}
+        found[f"{size} words"] = {"tokens_per_second": tokens / seconds, "pages_per_second": len(pages) / seconds}
     return found
 
 
@@ -404,7 +408,7 @@ def pages(options: argparse.Namespace) -> Facts:
             seconds = time.perf_counter() - began
             total = max(mark[0] for mark in marks) or 1
         tenths = [max((mb for done, mb in marks if done * 10 // total == tenth), default=0) for tenth in range(10)]
-        found[f"{count:,}"] = {"seconds": seconds, "pages_a_second": count / seconds, "memory_mb_by_tenth": tenths}
+        found[f"{count:,}"] = {"seconds": seconds, "pages_per_second": count / seconds, "memory_mb_by_tenth": tenths}
     return found
 
 
@@ -466,7 +470,7 @@ def draw(found: Facts, path: Path) -> None:
     figure, axes = pyplot.subplots(1, len(corpora), figsize=(11, 3.2), sharey=True)
     for axis, (corpus, rows) in zip(axes, corpora.items(), strict=True):
         names = list(rows)[::-1]
-        bars = axis.barh(names, [rows[name]["pages_a_second"] for name in names], color=["#999"] * 2 + ["#2a7"] * 3)
+        bars = axis.barh(names, [rows[name]["pages_per_second"] for name in names], color=["#999"] * 2 + ["#2a7"] * 3)
         axis.bar_label(bars, fmt="{:,.0f}", padding=3)
         axis.set_title(corpus, fontsize=9)
         axis.set_xlabel("pages a second, one core, file to file")

@@ -749,7 +749,7 @@ def test_a_share_that_is_none_is_refused(tmp_path: Path, share: float) -> None:
     assert weights[SHARE] == 0.5
     exchange(folder, "model.safetensors", save(weights | {SHARE: torch.tensor(share)}))
     with pytest.raises(InputError, match=r"neighbours\.share is .*, not from 0 to 1"):
-        read_bundle(folder)
+        read_bundle(folder).model()
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json"])
