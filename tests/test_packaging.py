@@ -33,7 +33,7 @@ def test_the_licence_says_whose_work_it_is() -> None:
 
 
 def test_every_shipped_file_of_data_stands_in_the_notice() -> None:
-    folder = resources.files("batag.encoders").joinpath("shipped")
+    folder = resources.files("batag.features").joinpath("shipped")
     data = [path.name for path in folder.iterdir() if path.is_file() and not path.name.endswith((".py", ".md"))]
     assert len(data) >= 6
     assert [name for name in data if name not in NOTICE] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import io
 import json
@@ -21,6 +20,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 import torch
+from filelock import FileLock
 from tests.conftest import WORKSHOP
 
 from batag.bundles.bundle import read_bundle, write_bundle
@@ -59,8 +59,7 @@ def catalogue(pages: int, *, split: str = "train", seed: int = 0) -> list[Page]:
 def _made_once(name: str, make: Callable[[Path], object]) -> Path:
     """A folder that the first worker who asks for it makes, while the others wait."""
     workshop = Path(os.environ[WORKSHOP])
-    with open(workshop / f"{name}.lock", "wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(workshop / f"{name}.lock"):
         if not (workshop / f"{name}.made").exists():
             shutil.rmtree(workshop / name, ignore_errors=True)
             make(workshop / name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from tests.paper.corner import SMALL, corner_corpus
 from tests.processes import PATIENCE, alive, started, wait_until
 
@@ -73,11 +73,9 @@ def test_a_killed_table_resumes_and_says_what_one_go_says(tmp_path: Path) -> Non
         wait_until(lambda: training(out), while_runs=process)
         kill(process)
     # Somebody else is at work on one of the cells, so that the table cannot be finished before it is killed.
-    with open(next(out.glob("runs/*.lock")), "wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with started(command(corpus, out)) as process:
-            wait_until(lambda: any(out.glob("cells/*.json")), while_runs=process)
-            kill(process)
+    with FileLock(next(out.glob("runs/*.lock"))), started(command(corpus, out)) as process:
+        wait_until(lambda: any(out.glob("cells/*.json")), while_runs=process)
+        kill(process)
     kept = {path.name: path.read_bytes() for path in out.glob("cells/*.json")}
     subprocess.run(command(corpus, out), check=True, capture_output=True)
     assert 0 < len(kept) < 4

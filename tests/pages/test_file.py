@@ -5,16 +5,18 @@ from __future__ import annotations
 import gzip
 import os
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import zstandard
+from tests.processes import started
 from tests.strategies import read_all, written
 
 from batag.errors import BatagError, InputError
-from batag.pages.file import open_output
+from batag.pages.file import locked, open_output
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 
@@ -188,3 +190,21 @@ def test_bytes_that_unpack_to_very_much_do_not_fill_the_memory(tmp_path: Path) -
         tracemalloc.stop()
     assert [page["title"] for page in found] == ["after"]
     assert peak < 60_000_000
+
+
+def test_a_lock_is_held_by_one_process_and_freed_by_a_kill(tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from pathlib import Path; from batag.pages.file import locked\n"
+        "with locked(Path(sys.argv[1]), 'lock', busy='busy', todo='wait'):\n    print('held', flush=True); time.sleep(600)"
+    )
+    with started([sys.executable, "-c", code, str(tmp_path)]) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(InputError, match="busy") as caught, locked(tmp_path, "lock", busy="busy", todo="wait"):
+            raise AssertionError("two hold it")
+        assert caught.value.where == str(tmp_path)
+        process.kill()
+        process.wait()
+        for _ in range(2):
+            with locked(tmp_path, "lock", busy="busy", todo="wait"):
+                pass

@@ -25,6 +25,7 @@ from batag.catalogue.tagged import Options, PartFacts
 from batag.catalogue.totals import Totals
 from batag.catalogue.workers import Work, Workers, disk_error, part_error
 from batag.errors import BatagError, InputError
+from batag.pages.file import locked
 from batag.pages.formats.sheet import check_rows
 from batag.pages.problems import Problems
 from batag.pages.targets import check_targets
@@ -218,20 +219,13 @@ def _again(first: list[Part], rest: Iterator[Part]) -> Iterator[Part]:
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """One job at a time in a folder; whatever ends the process lets go of it."""
-    import fcntl
-
     inside = folder / FOLDER
     try:
         inside.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         where = folder if folder.is_file() else inside
         raise InputError("is a file", where=str(where), todo="Name a folder, or a file with --to FORMAT") from error
-    with open(folder / LOCK, "w", encoding="utf-8") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            todo = "Wait for it, or name another folder"
-            raise InputError("another job is writing here", where=str(folder), todo=todo) from error
+    with locked(folder, LOCK, busy="another job is writing here", todo="Wait for it, or name another folder"):
         _sweep(folder)
         try:
             yield

@@ -85,6 +85,22 @@ def open_output(path: Path | str, *, plain: bool = False, making: Path | None = 
         raise
 
 
+@contextmanager
+def locked(folder: Path, lock: str, *, busy: str, todo: str) -> Iterator[None]:
+    """One process at a time may hold the lock file of a folder; however the process ends, the lock is free again."""
+    from filelock import FileLock, Timeout
+
+    held = FileLock(folder / lock)
+    try:
+        held.acquire(timeout=0)
+    except Timeout as error:
+        raise InputError(busy, where=str(folder), todo=todo) from error
+    try:
+        yield
+    finally:
+        held.release()
+
+
 def sync_folder(path: Path) -> None:
     """Make new names in a folder last through a power cut, where the system can."""
     with suppress(OSError):

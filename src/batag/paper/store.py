@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from batag.errors import InputError
 from batag.pages.file import open_output
 from batag.paper.cell import Cell, commit
 from batag.paper.corpus import PARTS, Corpus
-from batag.training.guard import take_lock
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,16 @@ class Store:
     def at_work(self, cell: Cell, *, wait: bool) -> Iterator[bool]:
         """Whether this process alone may work on a cell now; `wait` until it may."""
         (self.folder / "runs").mkdir(parents=True, exist_ok=True)
-        with open(self.folder / "runs" / f"{cell.key}.lock", "wb") as lock:
-            yield take_lock(lock.fileno(), wait=wait)
+        lock = FileLock(self.folder / "runs" / f"{cell.key}.lock")
+        try:
+            lock.acquire(timeout=-1 if wait else 0)
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
 
     def put(self, cell: Cell, result: dict[str, Any]) -> None:
         self.cells.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,8 @@
-"""What keeps a run safe: one training at a time in a folder, the same numbers every time, disk errors that say what to do."""
+"""What keeps a run safe: the same numbers every time, and disk errors that say what to do."""
 
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,28 +53,3 @@ def repeatable(threads: int, *, strict: bool) -> Iterator[None]:
             torch.set_num_threads(before[0])
             torch.use_deterministic_algorithms(before[1])
             torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """One training at a time in a folder; the lock goes with the process, however it ends."""
-    lock = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-    try:
-        if not take_lock(lock):
-            raise InputError("another training is at work in it", where=str(folder), todo="Wait for it or stop it")
-        yield
-    finally:
-        os.close(lock)
-
-
-def take_lock(file: int, *, wait: bool = False) -> bool:
-    """Whether an open file could be locked; the lock goes with the process, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    return True

@@ -26,6 +26,7 @@ from batag.features.vocabulary import FIRST, Vocabulary
 from batag.heads.classifier import TokenClassifier, build_classifier
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import parse_rules
+from batag.pages.file import locked
 from batag.pages.page import Page, without_surrogates
 from batag.pages.problems import Problems
 from batag.segmentation.dictionary import Dictionary
@@ -34,7 +35,7 @@ from batag.training.checkpoint import load_weights_file, save_weights
 from batag.training.data import BUNDLE
 from batag.training.examples import Example
 from batag.training.folder import BEST, tidy
-from batag.training.guard import locked, repeatable
+from batag.training.guard import repeatable
 from batag.training.loop import BadLossError, Learner, StepDone, build_learner, descend, other_weights, rate_of
 from batag.training.recipe import AUTO, Recipe
 from batag.training.run import Run
@@ -104,7 +105,11 @@ class Pretraining(Run):
         """Train to the end, keeping checkpoints; then write the bundle."""
         assert self.learner is not None, "prepare first"
         chosen, strict = self.recipe.training, self.device.type == "cpu"
-        with self._disk_errors(), locked(self.folder), repeatable(chosen.threads, strict=strict):
+        with (
+            self._disk_errors(),
+            locked(self.folder, ".lock", busy="another training is at work in it", todo="Wait for it or stop it"),
+            repeatable(chosen.threads, strict=strict),
+        ):
             tidy(self.folder)
             self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)

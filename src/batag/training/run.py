@@ -20,7 +20,7 @@ from batag.evaluation.charts import draw_curves, draw_dial
 from batag.heads.classifier import build_classifier
 from batag.heads.neighbours import SHARE
 from batag.objectives import build_objective
-from batag.pages.file import open_output
+from batag.pages.file import locked, open_output
 from batag.pages.page import without_surrogates
 from batag.pages.problems import Problems
 from batag.training.base_bundle import begin_with
@@ -29,7 +29,7 @@ from batag.training.data import BUNDLE, DATA, RECIPE, TRAIN, Data, DataFiles, re
 from batag.training.dial import DialOfDev, measure_dial
 from batag.training.folder import BAD_BATCH, BEST, CURVES, DIAL, LAST, METRICS, check_new, check_whole, tidy
 from batag.training.frozen import choose_frozen, frozen_files
-from batag.training.guard import disk_errors, locked, repeatable
+from batag.training.guard import disk_errors, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
 from batag.training.metrics import Metrics
 from batag.training.neighbours import choose_share, fit_neighbours
@@ -186,7 +186,8 @@ class Run:
             old=old.examples if judge is not old else (),
         )
         threads, strict = self.recipe.training.threads, self.device.type == "cpu"
-        with self._disk_errors(), locked(self.folder), repeatable(threads, strict=strict):
+        alone = locked(self.folder, ".lock", busy="another training is at work in it", todo="Wait for it or stop it")
+        with self._disk_errors(), alone, repeatable(threads, strict=strict):
             tidy(self.folder)
             self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
