@@ -1,4 +1,4 @@
-"""What less labelling costs: scores over labelled pages with and without pretraining and beside a CRF, what lists of terms buy
+"""What less labelling costs: scores over labelled pages beside a CRF, what lists of terms buy
 at 100 pages, and what is forgotten when a bundle learns new classes.
 
 Run `python benchmarks/labelling.py FOLDER_OF_CORPORA [curve|weak|forgetting ...] --out benchmarks/results` (needs the extra
@@ -83,22 +83,16 @@ def curve(lab: Lab, out: Path | None, seeds: int) -> str:
     """Scores over labelled pages."""
     name = "taobao-words"
     files, pages = lab.files(name), CORPORA[name].pages(lab.data)
-    start = lab.runs / "pretrained"
-    if not (start / "bundle").exists():
-        lab.batag("pretrain", *(["--resume", start] if (start / "recipe.toml").exists() else [files["train"], "-o", start]))
     sizes = [*SIZES, len(pages["train"])]
-    found: dict[str, dict[int, list[dict[str, float]]]] = {"batag": {}, "batag, pretrained": {}, "CRF": {}}
+    found: dict[str, dict[int, list[dict[str, float]]]] = {"batag": {}, "CRF": {}}
     for seed in range(seeds):
         shuffled = list(pages["train"])
         random.Random(seed).shuffle(shuffled)
         for size in sizes:
             some = lab.pages(f"curve-{seed}-{size}", shuffled[:size])
-            seeded = ["--set", f"training.seed={seed}"]
-            for system, more in (("batag", []), ("batag, pretrained", ["--set", f"input.pretrained={start}"])):
-                key = f"curve-{seed}-{size}-{'pre' if more else 'plain'}"
-                run = lab.train(key, [some], dev=files["dev"], more=[*seeded, *more])
-                found[system].setdefault(size, []).append(lab.scores(run, files["test"]))
-                print(system, size, found[system][size][-1], flush=True)
+            run = lab.train(f"curve-{seed}-{size}-plain", [some], dev=files["dev"], more=["--set", f"training.seed={seed}"])
+            found["batag"].setdefault(size, []).append(lab.scores(run, files["test"]))
+            print("batag", size, found["batag"][size][-1], flush=True)
             scheme, parts = read_pages_of(pages | {"train": shuffled[:size]}, CORPORA[name].scheme)
             predict = crf.fit(parts["train"].examples, parts["dev"].examples, scheme, seed=seed)
             dial = choose_points(parts["dev"], predict([each.words for each in parts["dev"].examples]), scheme)

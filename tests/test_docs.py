@@ -54,7 +54,6 @@ def test_every_command_and_option_is_documented(batag) -> None:
         "convert",
         "segment",
         "weak",
-        "pretrain",
         "train",
         "curve",
         "distil",

@@ -184,7 +184,7 @@ def test_inspect_says_how_many_pages_are_read_in_the_language_of_their_file(bata
 # Words that a person reads
 
 
-@pytest.mark.parametrize("command", ["inspect", "split", "curve", "evaluate", "distil", "train", "pretrain", "tag", "segment"])
+@pytest.mark.parametrize("command", ["inspect", "split", "curve", "evaluate", "distil", "train", "tag", "segment"])
 def test_the_usage_line_names_each_argument_once(batag, command: str) -> None:
     usage = batag(command, "--help", COLUMNS="200").stdout.strip().splitlines()[0]
     assert usage.count("...") == 1, usage

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.strategies import by_machine
-from tests.tiny import catalogue, make_bundle, tiny_run, typed
+from tests.tiny import catalogue, tiny_run, typed
 
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
@@ -66,11 +66,9 @@ def test_what_is_wrong_is_one_line_and_leaves_nothing_behind(pages: Path, tmp_pa
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "file").write_text("mine")
     (tmp_path / "empty.jsonl").write_bytes(b"")
-    words = make_bundle(tmp_path / "words", classes=())
     for code, what, call in (
         (1, "is there already", (tiny_run(), pages, "-o", tmp_path / "there")),
         (1, "too few pages", (tiny_run(), tmp_path / "empty.jsonl", "-o", tmp_path / "new")),
-        (1, "knows words but no tags", (words, pages, "-o", tmp_path / "new")),
         (1, "is not there", (tmp_path / "nowhere", pages, "-o", tmp_path / "new")),
         (1, "not JSON", (tiny_run(), pages, "-o", tmp_path / "new", "--strict")),
         (2, "not for a student", (tiny_run(), pages, "-o", tmp_path / "new", "--set", "input.kind=word")),

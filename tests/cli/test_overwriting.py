@@ -34,7 +34,6 @@ COMMANDS: dict[str, tuple[object, ...]] = {
     "export, problems": ("export", "B", "--pages", "in.jsonl", "--problems", "OUT"),
     "train, problems": ("train", "in.jsonl", "-o", "new", "--problems", "OUT"),
     "train on other pages, problems": ("train", "other.jsonl", "--dev", "in.jsonl", "-o", "new", "--problems", "OUT"),
-    "pretrain, problems": ("pretrain", "in.jsonl", "-o", "new", "--problems", "OUT"),
     "distil, problems": ("distil", "B", "in.jsonl", "-o", "new", "--problems", "OUT"),
     "curve, problems": ("curve", "in.jsonl", "-o", "new", "--problems", "OUT"),
 }

@@ -101,15 +101,6 @@ def test_what_cannot_be_exported_is_a_mistake_of_the_call(tmp_path: Path, engine
         export(bundle, engine="onnx", pages=[])
 
 
-def test_a_bundle_without_classes_is_refused_before_a_page_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = make_bundle(tmp_path / "words", classes=())
-    with pytest.raises(InputError, match="knows words but no tags"):
-        export(read_bundle(folder), engine="onnx", pages=[(["shoes"], [-1])])
-    monkeypatch.setattr("batag.cli.export._labelled_words", lambda *_, **__: pytest.fail("a page was read"))
-    done = typed("export", folder)
-    assert (done.returncode, "words: knows words but no tags. Learn from labelled pages first" in done.stderr) == (1, True)
-
-
 @pytest.mark.parametrize("missing", [["onnx"], ["onnxscript"], ["onnx", "onnxscript"]])
 def test_libraries_that_an_export_lacks_are_said_before_a_page_is_read_with_the_command_that_installs_them(
     missing: list[str], monkeypatch: pytest.MonkeyPatch

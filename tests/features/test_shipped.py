@@ -87,14 +87,6 @@ def test_what_is_known_is_taken_where_enough_pages_are_in_its_language(pages: di
     assert (found.kind if found is not None else "") == kind
 
 
-def test_a_run_that_began_with_less_goes_on_with_less() -> None:
-    found = words_for({"zh-Hant": 450, "ja": 50}, names=["ja"])
-    assert found is not None
-    assert found.kind == "vectors"
-    assert words_for({"zh-Hant": 450}, names=["ja"]) is None
-    assert words_for({"en": 450}, names=["ja", "zh"]) is None
-
-
 def test_chinese_words_look_like_what_they_are() -> None:
     kinds = chinese_characters().look_up(["海尔集团", "连衣裙", "北京市"])[1]
     assert [first for first, _ in kinds] == ["looks=ORG-B", "looks=n-B", "looks=LOC-B"]

@@ -4,12 +4,11 @@ import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from tests.strategies import by_machine
-from tests.tiny import QUICK, catalogue, make_bundle, redescribe, tiny_run, typed
+from tests.tiny import QUICK, catalogue, make_bundle, tiny_run, typed
 
 import batag
 from batag.bundles.bundle import read_bundle
@@ -43,28 +42,28 @@ def new(tmp_path: Path) -> Path:
     return written(tmp_path / "new.jsonl", [page(n, f"{words[n % 3]} from shop {n}", "gadget") for n in range(30)])
 
 
-def begun(folder: Path, pages: Path, *settings: str, start: Path | None = None, old: Path | None = None) -> Run:
-    recipe = read_recipe(None, settings=settings, base=None if start is None else recipe_of(start))
+def begun(folder: Path, pages: Path, *settings: str, base: Path | None = None, old: Path | None = None) -> Run:
+    recipe = read_recipe(None, settings=settings, base=None if base is None else recipe_of(base))
     files = DataFiles((pages,), (pages,))
-    run = Run.create(folder, recipe, files if start is None else files.replaying([old] if old else None, start))
+    run = Run.create(folder, recipe, files if base is None else files.going_on_from(base, old=[old] if old else None))
     run.prepare(device="cpu")
     return run
 
 
-def test_words_classes_and_weights_of_the_start_are_kept_and_new_ones_added(
+def test_words_classes_and_weights_of_the_base_bundle_are_kept_and_new_ones_added(
     tmp_path: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start = read_bundle(tiny_run())
+    base = read_bundle(tiny_run())
     monkeypatch.setattr(Run, "_fit", lambda self, watch: None)
-    run = begun(tmp_path / "run", new, start=tiny_run())
+    run = begun(tmp_path / "run", new, base=tiny_run())
     assert run.data is not None
     assert run.learner is not None
-    assert run.data.scheme.classes == (*start.scheme.classes, "gadget")
-    known = len(start.vocabulary.words)
-    assert run.data.vocabulary.words[:known] == start.vocabulary.words
+    assert run.data.scheme.classes == (*base.scheme.classes, "gadget")
+    known = len(base.vocabulary.words)
+    assert run.data.vocabulary.words[:known] == base.vocabulary.words
     assert {"zorb", "quix", "vlam"} <= set(run.data.vocabulary.words[known:])
     own = run.learner.model.state_dict()
-    for name, value in start.weights.items():
+    for name, value in base.weights.items():
         if name == SHARE:
             assert own[name] == 0.5  # dev chooses it anew
         elif name.startswith(("input.words", "head.", "chain.", "neighbours.")):
@@ -75,19 +74,19 @@ def test_words_classes_and_weights_of_the_start_are_kept_and_new_ones_added(
             assert torch.equal(own[name], value)
     assert own["chain.follows"].shape == (4, 4)
     assert not own["chain.follows"][3].any()
-    assert start.weights["neighbours.facts"].any()
+    assert base.weights["neighbours.facts"].any()
     assert not own["neighbours.facts"][:, 3].any()
-    assert torch.equal(own["input.words.weight"][-1], start.weights["input.words.weight"][1])  # as an unknown word
+    assert torch.equal(own["input.words.weight"][-1], base.weights["input.words.weight"][1])  # as an unknown word
     assert run.recipe.encoder == read_recipe(None, settings=QUICK).encoder
 
 
 def test_old_pages_are_mixed_in_by_the_recipe(tmp_path: Path, new: Path) -> None:
     for replay, wanted in ((0.0, 30), (0.5, 45), (1.0, 60)):
-        run = begun(tmp_path / f"run-{replay}", new, f"training.replay={replay}", start=tiny_run())
+        run = begun(tmp_path / f"run-{replay}", new, f"training.replay={replay}", base=tiny_run())
         assert run.data is not None
         assert run.data.facts["train"]["pages"] == wanted
     chosen = written(tmp_path / "old.jsonl", catalogue(2))
-    run = begun(tmp_path / "chosen", new, start=tiny_run(), old=chosen)
+    run = begun(tmp_path / "chosen", new, base=tiny_run(), old=chosen)
     assert run.data is not None
     assert run.data.facts["train"]["pages"] == 36
 
@@ -96,7 +95,7 @@ def test_a_bundle_without_its_run_has_no_old_pages_to_mix_in(tmp_path: Path, new
     import shutil
 
     shutil.copytree(tiny_run() / "bundle", tmp_path / "alone")
-    run = begun(tmp_path / "run", new, start=tmp_path / "alone")
+    run = begun(tmp_path / "run", new, base=tmp_path / "alone")
     assert run.data is not None
     assert run.data.facts["train"]["pages"] == 30
 
@@ -126,23 +125,23 @@ def test_old_pages_that_are_gone_or_changed_are_one_clear_error_that_can_be_avoi
     import shutil
 
     old = written(tmp_path / "old.jsonl", catalogue(20))
-    shutil.copytree(tiny_run(), tmp_path / "start")
-    facts = tmp_path / "start" / "data.json"
+    shutil.copytree(tiny_run(), tmp_path / "base")
+    facts = tmp_path / "base" / "data.json"
     said = json.loads(facts.read_text())
     said["train"] = [{"file": str(old), "sha256": "0" * 64}]
     facts.write_text(json.dumps(said))
     with pytest.raises(BatagError, match=r"has changed.*--replay.*training\.replay=0"):
-        begun(tmp_path / "run", new, start=tmp_path / "start")
+        begun(tmp_path / "run", new, base=tmp_path / "base")
     for argument in (("--set", "training.replay=0"), ("--replay", old)):
-        done = typed("train", new, "--dev", new, "--from", tmp_path / "start", "--out", tmp_path / argument[0], *argument,
+        done = typed("train", new, "--dev", new, "--from", tmp_path / "base", "--out", tmp_path / argument[0], *argument,
                      "--set", "training.epochs=1")  # fmt: skip
         assert done.returncode == 0, done.stderr
 
 
-def test_dev_pages_are_new_ones_and_those_that_the_start_was_measured_by(tmp_path: Path) -> None:
+def test_dev_pages_are_new_ones_and_those_that_the_base_bundle_was_measured_by(tmp_path: Path) -> None:
     new = written(tmp_path / "new.jsonl", [replace(each, id=f"new-{each.id}") for each in catalogue(20, seed=5)])
     recipe = read_recipe(None, base=recipe_of(tiny_run()))
-    run = Run.create(tmp_path / "run", recipe, DataFiles((new,)).replaying(None, tiny_run()))
+    run = Run.create(tmp_path / "run", recipe, DataFiles((new,)).going_on_from(tiny_run()))
     run.prepare(device="cpu")
     assert run.data is not None
     measured = {page.id for page in catalogue(10, split="dev")}
@@ -153,15 +152,15 @@ def test_dev_pages_are_new_ones_and_those_that_the_start_was_measured_by(tmp_pat
     assert (run.data.facts["train"]["replayed"], run.data.facts["dev"]["replayed"]) == (60, 30)
     again = Run.open(tmp_path / "run")
     assert (again.files.replay, again.files.old_dev) == (run.files.replay, run.files.old_dev)
-    further = DataFiles((new,)).replaying(None, tmp_path / "run")
+    further = DataFiles((new,)).going_on_from(tmp_path / "run")
     assert [each.path for each in further.old_dev] == [each.path for each in run.files.old_dev]
     assert [each.path for each in further.replay] == [new.resolve(), *(each.path for each in run.files.replay)]
-    assert not DataFiles((new,)).replaying([new], tmp_path / "run").old_dev
+    assert not DataFiles((new,)).going_on_from(tmp_path / "run", old=[new]).old_dev
     without = read_recipe(None, settings=["training.replay=0"], base=recipe_of(tiny_run()))
     assert read_data(run.files, without, problems=Problems()).facts["dev"]["replayed"] == 0
 
 
-def test_what_dev_is_too_small_to_tell_is_as_the_start_had_it(tmp_path: Path) -> None:
+def test_what_dev_is_too_small_to_tell_is_as_the_base_bundle_had_it(tmp_path: Path) -> None:
     pages = written(tmp_path / "new.jsonl", catalogue(3, seed=7))
     bundle = tmp_path / "alone"
     points = [
@@ -170,7 +169,7 @@ def test_what_dev_is_too_small_to_tell_is_as_the_start_had_it(tmp_path: Path) ->
     ]
     line = {"method": "temperature", "raw": [0.0, 1.0], "probability": [0.1, 0.8]}
     make_bundle(bundle, operating_points={"points": points}, calibration=line)
-    run = begun(tmp_path / "run", pages, "training.epochs=1", start=bundle)
+    run = begun(tmp_path / "run", pages, "training.epochs=1", base=bundle)
     for _ in run.train():
         pass
     said = read_bundle(tmp_path / "run").description
@@ -185,50 +184,38 @@ def test_what_dev_is_too_small_to_tell_is_as_the_start_had_it(tmp_path: Path) ->
     assert run.dial.calibrated
 
 
-def test_what_learnt_without_labels_has_no_old_pages(tmp_path: Path, new: Path) -> None:
-    import shutil
-
-    shutil.copytree(tiny_run(), tmp_path / "start")
-    facts = tmp_path / "start" / "data.json"
-    facts.write_text(json.dumps(json.loads(facts.read_text()) | {"command": "pretrain"}))
-    files = DataFiles((new,)).replaying(None, tmp_path / "start")
-    assert (files.replay, files.old_dev) == ((), ())
-
-
 def test_the_run_around_a_bundle_is_found_from_inside(new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tiny_run() / "bundle")
-    assert DataFiles((new,)).replaying(None, Path()).replay
+    assert DataFiles((new,)).going_on_from(Path()).replay
 
 
-def test_what_the_start_carries_itself_is_used(tmp_path: Path, new: Path) -> None:
-    bundle = make_bundle(
-        tmp_path / "alone", dictionary=["from shop"], recipe={"objective": {"name": "WCE", "later": 1}, "x": {}}
-    )
-    run = begun(tmp_path / "run", new, start=bundle)
+def test_what_the_base_bundle_carries_itself_is_used(tmp_path: Path, new: Path) -> None:
+    bundle = make_bundle(tmp_path / "alone", dictionary=["from shop"], recipe={"objective": {"name": "WCE"}})
+    run = begun(tmp_path / "run", new, base=bundle)
     assert run.data is not None
     assert run.data.segmentation.dictionary is not None
     assert "from shop" in run.data.train[0].words
     assert run.recipe.objective.name == "WCE"
     assert run.recipe.encoder.width == 8
     with pytest.raises(UsageError, match=r"pages\.rules"):
-        begun(tmp_path / "other", new, "pages.rules=html", start=bundle)
+        begun(tmp_path / "other", new, "pages.rules=html", base=bundle)
 
 
-def test_a_start_that_means_something_else_is_one_clear_error(tmp_path: Path, new: Path) -> None:
+def test_a_base_bundle_that_means_something_else_is_one_clear_error(tmp_path: Path, new: Path) -> None:
     for setting in ("encoder.width=64", "encoder.name=transformer", "input.buckets=400", "encoder.depth=2", "input.longest=3",
                     "encoder.position=none", "input.kind=word", "pages.scheme=bio"):  # fmt: skip
         with pytest.raises(UsageError, match=r"does not fit"):
-            begun(tmp_path / "run", new, setting, start=tiny_run())
+            begun(tmp_path / "run", new, setting, base=tiny_run())
         assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.long
 def test_a_run_from_a_bundle_is_resumed_to_the_same_numbers(tmp_path: Path, new: Path) -> None:
     settings = ("training.epochs=2", "training.checkpoint_steps=3")
-    whole = begun(tmp_path / "whole", new, *settings, start=tiny_run())
+    whole = begun(tmp_path / "whole", new, *settings, base=tiny_run())
     for _ in whole.train():
         pass
-    left = begun(tmp_path / "left", new, *settings, start=tiny_run())
+    left = begun(tmp_path / "left", new, *settings, base=tiny_run())
     steps = left.train()
     for _ in range(4):
         next(steps)
@@ -241,12 +228,12 @@ def test_a_run_from_a_bundle_is_resumed_to_the_same_numbers(tmp_path: Path, new:
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
-def test_a_start_that_has_changed_since_is_an_error(tmp_path: Path, new: Path) -> None:
+def test_a_base_bundle_that_has_changed_since_is_an_error(tmp_path: Path, new: Path) -> None:
     import shutil
 
-    shutil.copytree(tiny_run(), tmp_path / "start")
-    begun(tmp_path / "run", new, start=tmp_path / "start")
-    description = tmp_path / "start" / "bundle" / "bundle.json"
+    shutil.copytree(tiny_run(), tmp_path / "base")
+    begun(tmp_path / "run", new, base=tmp_path / "base")
+    description = tmp_path / "base" / "bundle" / "bundle.json"
     description.write_text(json.dumps(json.loads(description.read_text()) | {"name": "other"}))
     with pytest.raises(BatagError, match="has changed"):
         Run.open(tmp_path / "run")
@@ -326,21 +313,21 @@ def test_a_page_by_a_machine_counts_as_much_as_the_recipe_says(tmp_path: Path) -
     assert scores[1.0] < 1.0
 
 
-def test_a_start_without_a_reader_of_neighbours_stays_without_or_gets_a_whole_one(tmp_path: Path, new: Path) -> None:
+def test_a_base_bundle_without_a_reader_of_neighbours_stays_without_or_gets_a_whole_one(tmp_path: Path, new: Path) -> None:
     old = make_bundle(tmp_path / "bundle", head={"chain": True})
     assert recipe_of(old)["head"] == {"chain": True, "neighbours": 0}
     assert read_recipe(None, settings=["head.neighbours=2"], base=recipe_of(old)).head.rows == read_recipe(None).head.rows
 
 
 @pytest.mark.parametrize("setting", ["head.neighbours=1", "head.neighbours=0", "head.rows=100"])
-def test_a_start_with_a_reader_of_neighbours_wants_the_same(tmp_path: Path, new: Path, setting: str) -> None:
+def test_a_base_bundle_with_a_reader_of_neighbours_wants_the_same(tmp_path: Path, new: Path, setting: str) -> None:
     with pytest.raises(UsageError, match=setting.partition("=")[0]):
-        begun(tmp_path / "run", new, setting, start=tiny_run())
+        begun(tmp_path / "run", new, setting, base=tiny_run())
 
 
-def test_a_start_with_a_chain_wants_one(tmp_path: Path, new: Path) -> None:
+def test_a_base_bundle_with_a_chain_wants_one(tmp_path: Path, new: Path) -> None:
     with pytest.raises(UsageError, match=r"head\.chain"):
-        begun(tmp_path / "run", new, "head.chain=false", start=tiny_run())
+        begun(tmp_path / "run", new, "head.chain=false", base=tiny_run())
 
 
 def test_fewer_epochs_than_are_done_already_is_one_clear_error(tmp_path: Path, new: Path) -> None:
@@ -351,10 +338,3 @@ def test_fewer_epochs_than_are_done_already_is_one_clear_error(tmp_path: Path, n
     with pytest.raises(UsageError, match="2 epochs are done already"):
         again.prepare(device="cpu")
     assert read_recipe(tmp_path / "run" / "recipe.toml").training.epochs == 2
-
-
-def test_a_start_of_before_brings_what_its_recipe_said_by_another_name(tmp_path: Path) -> None:
-    def change(said: dict[str, Any]) -> None:
-        said["recipe"] = {"training": {"weak": 0.0}}
-
-    assert recipe_of(redescribe(make_bundle(tmp_path / "bundle"), change))["sources"] == {"terms": 0.0}

@@ -137,12 +137,6 @@ def test_what_is_the_teachers_cannot_be_set(setting: str) -> None:
         student_recipe(read_bundle(tiny_run()), settings=[setting])
 
 
-def test_a_bundle_without_classes_cannot_teach(tmp_path: Path) -> None:
-    teacher = read_bundle(make_bundle(tmp_path / "words", classes=()))
-    with pytest.raises(InputError, match="knows words but no tags"):
-        student_recipe(teacher)
-
-
 def test_a_teacher_without_a_dial_teaches_too(tmp_path: Path) -> None:
     teacher = read_bundle(make_bundle(tmp_path / "made"))
     run = Distillation(teacher, student_recipe(teacher, settings=[*SMALL, "encoder.width=4"]), device="cpu")

@@ -318,13 +318,3 @@ def test_an_unknown_key_in_a_file_names_the_file(tmp_path: Path) -> None:
 def test_few_pages_are_seen_more_often(steps: int, epochs: int) -> None:
     assert read_recipe(None, settings=["training.epochs=auto"]).training.epochs_of(steps) == epochs
     assert read_recipe(None, settings=["training.epochs=3"]).training.epochs_of(steps) == 3
-
-
-def test_a_recipe_may_call_a_setting_by_the_name_that_it_had_before(tmp_path: Path) -> None:
-    (tmp_path / "old.toml").write_text("[training]\nweak = 0\nbatch = 8\n", encoding="utf-8")
-    recipe = read_recipe(tmp_path / "old.toml")
-    assert (recipe.sources.terms, recipe.sources.model, recipe.training.batch) == (0.0, 0.3, 8)
-    assert read_recipe(None, settings=["training.weak=0.7"]).sources.terms == 0.7
-    (tmp_path / "old.toml").write_text("sources = 1\n[training]\nweak = 0\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="sources is a table"):
-        read_recipe(tmp_path / "old.toml")

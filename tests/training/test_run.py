@@ -669,23 +669,3 @@ def test_the_curves_are_drawn_for_a_run_with_odd_names(tmp_path: Path) -> None:
     files = {name: (tmp_path / f"{name}.jsonl",) for name in ("train", "dev")}
     finished(new_run(tmp_path / "$a_b$ run", files, "training.epochs=1"))
     assert (tmp_path / "$a_b$ run" / "curves.png").stat().st_size > 10_000
-
-
-def test_a_run_that_began_before_keys_were_there_goes_on_without_what_they_mean(tmp_path: Path, files: dict[str, Any]) -> None:
-    settings = ["head.neighbours=0", "head.chain=false", "input.parts=0"]
-    run = Run.create(tmp_path / "run", read_recipe(None, settings=settings), DataFiles(**files))
-    path = run.folder / "recipe.toml"
-    later = ("neighbours", "chain", "parts", "rows", "[head")
-    kept = [line for line in path.read_text("utf-8").splitlines() if not line.startswith(later)]
-    path.write_text("\n".join(kept), encoding="utf-8")
-    assert Run.open(run.folder).recipe == run.recipe
-
-
-def test_a_run_that_began_when_a_setting_had_another_name_goes_on_with_what_it_said(
-    tmp_path: Path, files: dict[str, Any]
-) -> None:
-    run = Run.create(tmp_path / "run", read_recipe(None, settings=["sources.terms=0.5"]), DataFiles(**files))
-    path = run.folder / "recipe.toml"
-    kept, _, rest = path.read_text("utf-8").partition("[sources]")
-    path.write_text(kept + rest[rest.index("[training]") :].replace("[training]", "[training]\nweak = 0.5"), encoding="utf-8")
-    assert Run.open(run.folder).recipe == run.recipe

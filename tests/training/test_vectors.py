@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -94,24 +93,6 @@ def test_a_row_of_the_table_depends_on_its_word_alone(tmp_path: Path) -> None:
         np.testing.assert_array_equal(left, right)
 
 
-def test_a_run_that_began_before_there_was_a_reader_goes_on_without_one(tmp_path: Path) -> None:
-    write_pages(pages_in("zh-Hant"), tmp_path / "train.jsonl")
-    write_pages(pages_in("zh-Hant", "dev"), tmp_path / "dev.jsonl")
-    files = DataFiles((tmp_path / "train.jsonl",), (tmp_path / "dev.jsonl",), shipped=("ja",))
-    run = Run.create(tmp_path / "run", read_recipe(None, settings=AUTO), files)
-    run.prepare(device="cpu")
-    for _ in run.train():
-        pass
-    said = json.loads((tmp_path / "run" / "data.json").read_bytes())
-    del said["shipped"]
-    (tmp_path / "run" / "data.json").write_text(json.dumps(said), encoding="utf-8")
-    more = Run.open(tmp_path / "run", settings=["training.epochs=2"])
-    more.prepare(device="cpu")
-    for _ in more.train():
-        pass
-    assert read_bundle(tmp_path / "run").description.frozen == ""
-
-
 def test_an_empty_setting_has_none(tmp_path: Path) -> None:
     assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=[*AUTO, "input.vectors="])).description.frozen == ""
 
@@ -142,8 +123,13 @@ def test_a_new_word_that_the_vectors_know_is_not_like_any_other_new_word(japanes
 
 
 def test_what_goes_on_from_a_bundle_keeps_its_vectors(japanese: Bundle, tmp_path: Path) -> None:
-    settings = [*AUTO, f"input.pretrained={japanese.folder}"]
-    more = read_bundle(trained(tmp_path, *pages_in("ja"), settings=settings))
+    write_pages(pages_in("ja"), tmp_path / "train.jsonl")
+    files = DataFiles((tmp_path / "train.jsonl",), (tmp_path / "train.jsonl",)).going_on_from(japanese.folder)
+    run = Run.create(tmp_path / "run", read_recipe(None, settings=AUTO), files)
+    run.prepare(device="cpu")
+    for _ in run.train():
+        pass
+    more = read_bundle(tmp_path / "run")
     assert more.description.frozen == "vectors"
     same(more)
 
@@ -176,13 +162,10 @@ def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_wo
     same(swift)
 
 
-@pytest.mark.parametrize(("vectors", "shipped"), [("", ("ja", "en", "zh")), ("auto", ("ja", "zh"))])
-def test_a_backbone_is_alone_if_it_is_to_be_or_began_before_there_was_more(
-    tmp_path: Path, vectors: str, shipped: tuple[str, ...]
-) -> None:
+def test_a_backbone_is_alone_if_it_is_to_be(tmp_path: Path) -> None:
     write_pages(pages_in("ja"), tmp_path / "train.jsonl")
-    settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}", f"input.vectors={vectors}"]
-    files = DataFiles((tmp_path / "train.jsonl",), (tmp_path / "train.jsonl",), shipped=shipped)
+    settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}", "input.vectors="]
+    files = DataFiles((tmp_path / "train.jsonl",), (tmp_path / "train.jsonl",))
     run = Run.create(tmp_path / "run", read_recipe(None, settings=settings), files)
     run.prepare(device="cpu")
     assert run.learner is not None

@@ -212,13 +212,6 @@ def read_description(folder: Path) -> Description:
     return description
 
 
-def check_classes(description: Description, folder: Path) -> None:
-    """Whether a bundle has learnt tags: one that learnt from pages without labels has not."""
-    if not description.scheme.classes:
-        todo = f"Learn from labelled pages first: batag train PAGES --set input.pretrained={folder}"
-        raise InputError("knows words but no tags", where=str(folder), todo=todo)
-
-
 def _vocabulary(data: bytes, path: Path) -> Vocabulary:
     try:
         words = json.loads(data)["words"]

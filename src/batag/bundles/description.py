@@ -48,10 +48,10 @@ class _Part(BaseModel):
 
 
 class SchemeOf(_Part):
-    """Classes and how they are labels of tokens; what learnt from pages without labels has none."""
+    """Classes and how they are labels of tokens."""
 
     name: Literal["flat", "bio"]
-    classes: list[Name]
+    classes: Annotated[list[Name], Field(min_length=1)]
 
 
 class SegmentationOf(_Part):

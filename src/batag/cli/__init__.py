@@ -37,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    *("demo", "sample", "inspect", "split", "convert", "segment", "weak", "pretrain", "train", "distil", "curve"),
+    *("demo", "sample", "inspect", "split", "convert", "segment", "weak", "train", "distil", "curve"),
     *("evaluate", "show", "export", "tag", "paper"),
 )
 for command in COMMANDS:

@@ -109,11 +109,10 @@ def run(
     as_json: bool,
 ) -> None:
     """Run a job and say how it went."""
-    from batag.bundles.bundle import check_classes, find_bundle, read_description
+    from batag.bundles.bundle import find_bundle, read_description
     from batag.pages.stopwords import read_words
 
     said = read_description(find_bundle(bundle))
-    check_classes(said, bundle)
     check_labels(asked["labels"], said.scheme.classes)
     if parse_richness(asked["richness"]) is not None and not said.operating_points.points:
         todo = "Leave richness out, or train again: the bundle gives the most probable tags"

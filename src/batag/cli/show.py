@@ -21,7 +21,7 @@ def show(
     from batag.bundles.bundle import read_bundle
     from batag.bundles.description import DESCRIPTION
     from batag.cli.cautions import unseen
-    from batag.cli.tables import percent, show_old, show_points, show_scores
+    from batag.cli.tables import show_old, show_points, show_scores
     from batag.cli.terminal import console, print_json, visible
     from batag.errors import InputError
     from batag.pages.page import PERSON
@@ -42,12 +42,9 @@ def show(
             for line in unseen(dev.get("measured_by", PERSON)):
                 out.print(line, style="bold red", markup=False)
             out.print(f"scores on {said.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):", markup=False)
-            if said.scheme.classes:
-                show_scores(dev, out)
-                show_points(dev.get("points", {}), out)
-                show_old(dev, out)
-            else:
-                out.print(f"{percent(dev['guessed'])} % of hidden words guessed, loss {dev['dev_loss']:.3f}", markup=False)
+            show_scores(dev, out)
+            show_points(dev.get("points", {}), out)
+            show_old(dev, out)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"says something odd about its training ({error!r})"
         raise InputError(what, where=str(read.folder / DESCRIPTION), todo="It can be used all the same") from error
@@ -62,10 +59,10 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
     spoken = "parts of speech" if said.input.kind == "rich" and said.input.parts else ""
     return {
         "bundle": f"{said.name} (format {said.format}, batag {said.batag}, {said.created})",
-        "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})" if said.scheme.classes else "none yet: pretrained",
+        "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})",
         "encoder": f"{encoder.name}, {encoder.depth} layers, {encoder.heads} heads, width {encoder.width}/{encoder.inner}",
         "input": ", ".join(filter(None, (said.input.kind, f"{len(read.vocabulary.words):,} words", spoken, said.frozen))),
-        "head": "; ".join(_head(read)) or ("each token by itself" if said.scheme.classes else "none yet"),
+        "head": "; ".join(_head(read)) or "each token by itself",
         "objective": said.recipe.get("objective", {}).get("name", "not said"),
         "segmentation": said.segmentation.name + (f", {len(read.dictionary):,} words of its own" if read.dictionary else ""),
         "dictionaries": ", ".join(f"{name} {number}" for name, number in said.dictionaries.items()) or "not said",

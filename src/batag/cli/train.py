@@ -28,7 +28,7 @@ def train(
     show_recipe: Annotated[bool, typer.Option("--show-recipe", help="Print the whole recipe and stop.")] = False,
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was left.")] = None,
     from_: Annotated[
-        Path | None, typer.Option("--from", metavar="BUNDLE", help="Start from what a bundle has learnt, with its recipe.")
+        Path | None, typer.Option("--from", metavar="BUNDLE", help="Go on from this bundle (the base bundle), with its recipe.")
     ] = None,
     replay: Annotated[
         list[Path] | None,
@@ -71,7 +71,9 @@ def train(
                 raise UsageError(f"{path} cannot be read a second time when the run is resumed", todo="Name files")
         chosen = read_recipe(recipe, settings=set_ or [], base=base)
         files = DataFiles(tuple(pages), tuple(dev or ()), options.of_input(format, columns, language, encoding))
-        run = Run.create(out, chosen, files.replaying(replay, from_) if from_ is not None and chosen.training.replay else files)
+        if from_ is not None:
+            files = files.going_on_from(from_, old=replay, replay=bool(chosen.training.replay))
+        run = Run.create(out, chosen, files)
     else:
         raise UsageError("no pages to train on", todo="Name files of labelled pages, or a run with --resume")
     train_watched(run, device=device, strict=strict, problems=problems)
@@ -106,7 +108,7 @@ def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path
         f"{run.recipe.encoder.name} ({parameters:,} parameters, {run.recipe.input.kind} input, {run.recipe.objective.name}) on "
         f"{counted(len(run.data.train), 'example')}"
     )
-    follow(run, heading=heading, again="train")
+    follow(run, heading=heading)
 
 
 def said_of_epoch(done: Any) -> str:
@@ -141,7 +143,7 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = said_of_epoch) -> None:
+def follow(run: Run, *, heading: str) -> None:
     """Train with a bar on standard error, or lines in a log; if it is stopped, say how to go on."""
     from rich import progress as bars
 
@@ -176,14 +178,14 @@ def follow(run: Run, *, heading: str, again: str, said: Callable[[Any], str] = s
                     at_step = f"epoch {done.epoch:3d}  step {done.step:,} of {total:,}"
                     err.print(f"{at_step}  loss {done.loss:.4f}  {rate:.1f} steps/s  {left}", markup=False)
             else:
-                scores = said(done)
+                scores = said_of_epoch(done)
                 best = "  best so far" if run.selection.epoch == done.epoch else ""
                 more = f", {left}" if left and done.step < total else ""
                 line = f"epoch {done.epoch:3d}  loss {done.loss:.4f}  {scores}  {pace.seconds:.0f} s{more}{best}"
                 err.print(line, markup=False)
             if stopped():
                 run.save()
-                err.print(f"stopped; go on with: batag {again} --resume {run.folder}", markup=False)
+                err.print(f"stopped; go on with: batag train --resume {run.folder}", markup=False)
                 raise typer.Exit(130)
 
 

@@ -41,15 +41,15 @@ class WordInput(nn.Module):
         return self.dropout(self.scale * self.words(self.seen(batch)) + self.learnt_elsewhere(batch))
 
     def learnt_elsewhere(self, batch: InputBatch) -> Tensor | float:
-        """What others learnt of words, or a backbone, says; nothing of a word that is hidden."""
+        """What others learnt of words, or a backbone, says."""
         if self.frozen is None or batch.frozen is None:
             return 0.0
         x_BLD: Tensor = self.frozen(batch.frozen)
-        return x_BLD if batch.hidden is None else x_BLD.masked_fill(batch.hidden[..., None], 0.0)
+        return x_BLD
 
     def seen(self, batch: InputBatch) -> Tensor:
         """In training some words are left out, so that the vector of an unknown word is trained too."""
-        words_BL = batch.words if batch.hidden is None else batch.words.masked_fill(batch.hidden, UNKNOWN)
+        words_BL = batch.words
         if not self.training or not self.word_dropout:
             return words_BL
         left_out_BL = (torch.rand(words_BL.shape, device=words_BL.device) < self.word_dropout) & (words_BL != PADDING)
@@ -90,8 +90,6 @@ class RichInput(WordInput):
         if self.parts is not None:
             spelt_UD = spelt_UD + self.parts(batch.parts, batch.part_offsets)
         spelt_BLD = spelt_UD[batch.of_word]
-        if batch.hidden is not None:
-            spelt_BLD = spelt_BLD.masked_fill(batch.hidden[..., None], 0.0)
         own_BLD = self.scale * (self.words(self.seen(batch)) + spelt_BLD)
         return self.dropout(own_BLD + self.learnt_elsewhere(batch))
 

@@ -21,7 +21,7 @@ import torch
 from safetensors.numpy import save
 from torch import Tensor, nn
 
-from batag.bundles.bundle import Bundle, check_classes
+from batag.bundles.bundle import Bundle
 from batag.bundles.description import GRAPH, KNOWN, EngineOf
 from batag.bundles.exported import add_engine
 from batag.encoders.position import sinusoid
@@ -89,7 +89,6 @@ def check_export(bundle: Bundle, *, engine: str) -> None:
         raise UsageError(f"{engine!r} cannot be exported", todo=f"There are {' and '.join(EXPORTED)}; every bundle has torch")
     if engine == "onnx" and (missing := [name for name in _LIBRARIES if find_spec(name) is None]):
         raise UsageError(f"exporting needs {' and '.join(missing)}", todo="pip install 'batag[train]'")
-    check_classes(bundle.description, bundle.folder)
     if bundle.description.reads_pages:
         raise UsageError("a bundle with a backbone runs in torch only", todo="Distil it: batag distil BUNDLE PAGES -o SWIFT")
 

@@ -26,9 +26,7 @@ Ints = NDArray[np.int64]
 class InputBatch:
     """Pages in numbers: `words` and `mask` [B,L]; for what is told by spelling each distinct word once (`of_word` [B,L] says
     which): its n-grams and parts of speech (numbers of all words in a row, `..._offsets` where a word's begin), its shape,
-    and what it tells of itself and its neighbours (`near`, by place).
-
-    Words that are `hidden` [B,L] are to be guessed: the input shows nothing of them. `frozen` [B,L,K] is what others learnt.
+    and what it tells of itself and its neighbours (`near`, by place). `frozen` [B,L,K] is what others learnt.
     """
 
     words: Tensor
@@ -41,7 +39,6 @@ class InputBatch:
     part_offsets: Tensor | None = None
     near: Tensor | None = None
     near_offsets: Tensor | None = None
-    hidden: Tensor | None = None
     frozen: Tensor | None = None
 
     def to(self, device: torch.device) -> InputBatch:

@@ -44,7 +44,6 @@ class Speller:
     buckets: int = 0
     shapes: int = 0
     parts: int = 0
-    around: bool = True
     side: int = 0
     rows: int = 0
 
@@ -60,7 +59,7 @@ class Speller:
 
     def keys(self, words: Sequence[str]) -> Sequence[Key]:
         """Where tokens are single characters (as in many corpora), each is known with the word that it lies in."""
-        if not self.parts or not self.around or list(map(len, words)).count(1) < _CHARACTERS * len(words):
+        if not self.parts or list(map(len, words)).count(1) < _CHARACTERS * len(words):
             return words
         keys: list[Key] = []
         for single, run in groupby(words, key=lambda word: len(word) == 1 and not word.isspace()):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.bundles.bundle import Bundle, check_classes, read_bundle
+from batag.bundles.bundle import Bundle, read_bundle
 from batag.bundles.description import Description
 from batag.encoders.sequence import Window, join_windows, page_words, windows
 from batag.engines import build_engine
@@ -55,7 +55,6 @@ class Tagger:
     ) -> None:
         self.bundle = bundle
         self.scheme = bundle.scheme
-        check_classes(bundle.description, bundle.folder)
         self.segmentation = bundle.segmentation
         points = [point.model_dump() for point in bundle.description.operating_points.points]
         more = (stop_words,) if isinstance(stop_words, (str, Path)) else tuple(stop_words)

@@ -12,9 +12,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from batag.bundles.bundle import Bundle, read_bundle
+from batag.bundles.bundle import Bundle, find_bundle, read_bundle
+from batag.bundles.description import DESCRIPTION
 from batag.errors import BatagError, InputError
-from batag.features.shipped import SHIPPED
 from batag.features.spelling import Speller
 from batag.features.vocabulary import Vocabulary
 from batag.labels.provenance import Measuring, as_learnt
@@ -28,15 +28,13 @@ from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.majority import read_with_language
 from batag.segmentation.segmentation import Segmentation
 from batag.settings import settings
-from batag.training.base_bundle import check_start
+from batag.training.base_bundle import check_base
 from batag.training.dev import Dev
 from batag.training.examples import Example, LabelledWords, choose_scheme, label_counts, label_words, make_examples, repeated
 from batag.training.recipe import Recipe
 
 DATA, RECIPE, BUNDLE = "data.json", "recipe.toml", "bundle"
-TRAIN = "train"
-"""The command of a run that learnt from labels."""
-_PARTS = ("train", "dev", "dictionary", "start", "frozen")
+_PARTS = ("train", "dev", "dictionary", "base", "frozen")
 _OLD = {"replay": "train", "old_dev": "dev"}
 _FEWEST_OLD_DEV = 200
 """So many old pages to measure by are taken even if there are fewer new ones: a dial needs them."""
@@ -54,9 +52,8 @@ class OldPages:
 class DataFiles:
     """Files of training and dev pages and how to read them; without dev files a tenth of the training pages is held out.
 
-    `replay` are old pages to mix in, `old_dev` old ones to measure by beside dev; `start` is the description of the bundle that
-    training begins with, `frozen` the files of word vectors or of a backbone, `shipped` what there was in batag to know words
-    by when the run began.
+    `replay` are old pages to mix in, `old_dev` old ones to measure by beside dev; `base` is the description of the bundle that
+    training goes on from, `frozen` the files of word vectors or of a backbone.
     """
 
     train: tuple[Path, ...]
@@ -65,16 +62,15 @@ class DataFiles:
     dictionary: tuple[Path, ...] = ()
     replay: tuple[OldPages, ...] = ()
     old_dev: tuple[OldPages, ...] = ()
-    start: tuple[Path, ...] = ()
+    base: tuple[Path, ...] = ()
     frozen: tuple[Path, ...] = ()
-    shipped: tuple[str, ...] = SHIPPED
 
     def facts(self) -> dict[str, Any]:
         """As it stands in the run's `data.json`."""
         files: dict[str, Any] = {part: [_file(path) for path in getattr(self, part)] for part in _PARTS}
         for part in _OLD:
             files[part] = [_file(old.path) | {"reading": dict(old.reading)} for old in getattr(self, part)]
-        return files | {"reading": dict(self.reading or {}), "shipped": list(self.shipped)}
+        return files | {"reading": dict(self.reading or {})}
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> DataFiles:
@@ -82,31 +78,31 @@ class DataFiles:
         todo = "Put the old file back, or train anew with the new one"
         paths = {part: tuple(_unchanged(said, todo=todo) for said in facts.get(part, ())) for part in _PARTS}
         replay, old_dev = (tuple(_old_pages(facts, part, todo=todo)) for part in _OLD)
-        shipped = tuple(facts.get("shipped", ("ja",)))
-        return cls(**paths, replay=replay, old_dev=old_dev, reading=facts["reading"], shipped=shipped)
+        return cls(**paths, replay=replay, old_dev=old_dev, reading=facts["reading"])
 
-    def replaying(self, old: Sequence[Path] | None, start: Path) -> DataFiles:
-        """With old pages to mix in: these, or else those that the run which made the bundle was trained on and measured by;
-        what was learnt without labels had none."""
+    def going_on_from(self, bundle: Path, *, old: Sequence[Path] | None = None, replay: bool = True) -> DataFiles:
+        """With a base bundle, and old pages to mix in: these, or else those that the run which made the bundle was trained on
+        and measured by."""
+        files = replace(self, base=(find_bundle(bundle) / DESCRIPTION,))
+        if not replay:
+            return files
         if old is not None:
-            return replace(self, replay=tuple(OldPages(path, self.reading or {}) for path in old))
-        start = start.resolve()
-        folder = start.parent if start.name == BUNDLE else start
+            return replace(files, replay=tuple(OldPages(path, self.reading or {}) for path in old))
+        bundle = bundle.resolve()
+        folder = bundle.parent if bundle.name == BUNDLE else bundle
         if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
-            return self
+            return files
         todo = "Name old pages with --replay, or do without them: --set training.replay=0"
         try:
             facts = json.loads((folder / DATA).read_bytes())
-            if facts.get("command", TRAIN) != TRAIN:
-                return self
-            replay, old_dev = (
+            learnt, measured = (
                 (*_old_pages(facts, own, todo=todo), *_old_pages(facts, part, todo=todo)) for part, own in _OLD.items()
             )
         except BatagError:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(f"is damaged ({error})", where=str(folder / DATA), todo=todo) from error
-        return replace(self, replay=replay, old_dev=old_dev)
+        return replace(files, replay=learnt, old_dev=measured)
 
     def pages(self, part: str, problems: Problems) -> Iterator[Page]:
         """The pages of train or dev, one file after the other."""
@@ -158,7 +154,7 @@ class Data:
     train: list[Example]
     new_dev: Dev
     facts: dict[str, Any]
-    start: Bundle | None = None
+    base: Bundle | None = None
     old_dev: Dev = field(default_factory=Dev)
     allowed: Sequence[str] = ()
 
@@ -185,10 +181,10 @@ class Data:
 
 def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: Any = iter) -> Data:
     """Read, segment and label all pages; `watch` wraps the pages of each part (a progress bar)."""
-    start = read_bundle(files.start[0].parent) if files.start else None
-    if start is not None:
-        check_start(start, recipe)
-    dictionary = Dictionary.read(files.dictionary[0]) if files.dictionary else start.dictionary if start else None
+    base = read_bundle(files.base[0].parent) if files.base else None
+    if base is not None:
+        check_base(base, recipe)
+    dictionary = Dictionary.read(files.dictionary[0]) if files.dictionary else base.dictionary if base else None
     segmentation = Segmentation(recipe.pages.segmentation, rules=parse_rules(recipe.pages.rules), dictionary=dictionary)
     where = ", ".join(map(str, files.train))
     weights = recipe.sources.model_dump()
@@ -208,7 +204,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     own = _Counted(measuring, keep=True)
     old_dev = _Counted(_drawn(of_people, own, recipe, fewest=_FEWEST_OLD_DEV), keep=True)
     found = {"train": train, "dev": label_words(own, segmentation), "old_dev": label_words(old_dev, segmentation)}
-    known = start.scheme.classes if start is not None else ()
+    known = base.scheme.classes if base is not None else ()
     scheme = choose_scheme(recipe.pages.scheme, found["train"], known=known, where=where)
     if not any(page.words for part in ("dev", "old_dev") for page in found[part].pages):
         held = "no labelled page in it" if files.dev else "there are too few pages by people to hold some out"
@@ -234,9 +230,9 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     if not any(dev):
         todo = "Give dev pages with classes of the training pages"
         raise InputError("no token of dev can be scored", where=", ".join(map(str, files.dev)) or where, todo=todo)
-    vocabulary = _words(examples["train"], recipe, start)
-    allowed = sorted(train.allowed.union(start.description.allowed if start is not None else ()))
-    return Data(scheme, vocabulary, dictionary, segmentation, examples["train"], dev[0], facts, start, dev[1], allowed)
+    vocabulary = _words(examples["train"], recipe, base)
+    allowed = sorted(train.allowed.union(base.description.allowed if base is not None else ()))
+    return Data(scheme, vocabulary, dictionary, segmentation, examples["train"], dev[0], facts, base, dev[1], allowed)
 
 
 class _Counted:
@@ -286,8 +282,8 @@ def _held_out(
     return train, dev, sum(left_out)
 
 
-def _words(train: Sequence[Example], recipe: Recipe, start: Bundle | None) -> Vocabulary:
-    """The words of the training pages; those of the start keep their numbers."""
+def _words(train: Sequence[Example], recipe: Recipe, base: Bundle | None) -> Vocabulary:
+    """The words of the training pages; those of the base bundle keep their numbers."""
     fold = Speller.fold if recipe.input.kind == "rich" else str
     found = Vocabulary.of((fold(word) for example in train for word in example.words), at_least=recipe.input.at_least)
-    return found if start is None else Vocabulary(dict.fromkeys((*start.vocabulary.words, *found.words)))
+    return found if base is None else Vocabulary(dict.fromkeys((*base.vocabulary.words, *found.words)))

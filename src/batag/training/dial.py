@@ -62,7 +62,7 @@ def measure_dial(
     recipe: Recipe,
     before: Description | None = None,
 ) -> DialOfDev:
-    """Choose on dev with these weights; what dev has too few tags for stays as it was `before`, in the bundle of the start or
+    """Choose on dev with these weights; what dev has too few tags for stays as it was `before`, in the base bundle or
     of the teacher."""
     found = probabilities_with(model, weights, data.dev)
     size = {"window": recipe.training.window, "overlap": recipe.training.overlap, "labels": len(data.scheme.labels)}

@@ -44,7 +44,7 @@ from batag.training.shipping import ship_distilled
 _HELD_OUT, _MOST_PAGES, _SWAPPED = 10, 50_000, 0.9
 _MAY_CHANGE = ("encoder.", "schedule.", "training.", "dial.", "input.dropout", "input.word_dropout", "head.chain")
 _SWIFT: Mapping[str, Mapping[str, Any]] = {
-    "input": {"word_dropout": 0.0, "dropout": 0.0, "pretrained": ""},
+    "input": {"word_dropout": 0.0, "dropout": 0.0},
     "encoder": {"width": 32, "depth": 2, "heads": 2, "inner": 64, "dropout": 0.0},
     "head": {"chain": False, "neighbours": 0},
     # It learns from harder pages already: those with words exchanged.
@@ -65,9 +65,6 @@ class DistillationEpoch:
 
 def student_recipe(teacher: Bundle, *, settings: Iterable[str] = ()) -> Recipe:
     """The recipe of a student: tokens, spelling and windows are its teacher's, the rest is small and may be set."""
-    if not teacher.scheme.classes:
-        todo = "Name a bundle that was trained with labels"
-        raise InputError("knows words but no tags, so it cannot teach any", where=str(teacher.folder), todo=todo)
     chosen = list(settings)
     for setting in chosen:
         if not setting.strip().startswith(_MAY_CHANGE):

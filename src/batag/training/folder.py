@@ -31,7 +31,7 @@ def _is_left(path: Path) -> bool:
     if _HALF_WRITTEN.fullmatch(path.name):
         return True
     try:
-        return path.name == DATA and {"train", "command", "reading"} <= json.loads(path.read_bytes()).keys()
+        return path.name == DATA and {"train", "base", "reading"} <= json.loads(path.read_bytes()).keys()
     except (OSError, ValueError, AttributeError):
         return False
 

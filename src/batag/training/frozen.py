@@ -1,4 +1,4 @@
-"""What others learnt of words, for a run: what its recipe names, what it starts from, or what comes with batag."""
+"""What others learnt of words, for a run: what its recipe names, what its base bundle has, or what comes with batag."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ def choose_frozen(recipe: Recipe, files: DataFiles, data: Data) -> Frozen | None
     named = chosen.frozen[0] if chosen.frozen is not None else ""
     if named == "vectors":
         return read_vectors(*files.frozen)
-    if not named and data.start is not None and data.start.frozen is not None:
-        return data.start.frozen
+    if not named and data.base is not None and data.base.frozen is not None:
+        return data.base.frozen
     reader = Backbone(files.frozen[0].parent) if named else None
-    # A run that began when there were no English words had a backbone alone.
-    if chosen.vectors != AUTO or chosen.kind != "rich" or (named and "en" not in files.shipped):
+    if chosen.vectors != AUTO or chosen.kind != "rich":
         return reader
-    return join_pages(reader, words_for(data.facts["train"]["languages"], names=files.shipped))
+    return join_pages(reader, words_for(data.facts["train"]["languages"]))

@@ -23,7 +23,7 @@ from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
 from batag.segmentation import SEGMENTATIONS
 from batag.training.schedule import VERSIONS
-from batag.training.setting import parse_setting, renamed
+from batag.training.setting import parse_setting
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -55,7 +55,6 @@ class InputTable(_Table):
     kind: Literal["word", "rich"]
     word_dropout: Share
     dropout: Share
-    pretrained: str
     vectors: str
     backbone: str
     at_least: Count
@@ -68,7 +67,7 @@ class InputTable(_Table):
     @property
     def options(self) -> dict[str, Any]:
         """The arguments of `build_input`."""
-        return self.model_dump(exclude={"at_least", "pretrained", "vectors", "backbone"})
+        return self.model_dump(exclude={"at_least", "vectors", "backbone"})
 
     @property
     def frozen(self) -> tuple[str, str] | None:
@@ -174,7 +173,7 @@ class Recipe(_Table):
         """The default recipe with changes on top, each a (part of a) recipe."""
         values: dict[str, Any] = tomllib.loads(default_text())
         for change in changes:
-            _merge(values, renamed(change), path=(), where=where)
+            _merge(values, change, path=(), where=where)
         try:
             recipe = cls.model_validate(values)
         except ValidationError as error:

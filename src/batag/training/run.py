@@ -12,8 +12,6 @@ from typing import Any, Self
 
 import torch
 
-from batag.bundles.bundle import find_bundle
-from batag.bundles.description import DESCRIPTION
 from batag.encoders.device import choose_device
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.charts import draw_curves, draw_dial
@@ -23,9 +21,9 @@ from batag.objectives import build_objective
 from batag.pages.file import locked, open_output
 from batag.pages.page import without_surrogates
 from batag.pages.problems import Problems
-from batag.training.base_bundle import begin_with
+from batag.training.base_bundle import load_base
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
-from batag.training.data import BUNDLE, DATA, RECIPE, TRAIN, Data, DataFiles, read_data
+from batag.training.data import BUNDLE, DATA, RECIPE, Data, DataFiles, read_data
 from batag.training.dial import DialOfDev, measure_dial
 from batag.training.folder import BAD_BATCH, BEST, CURVES, DIAL, LAST, METRICS, check_new, check_whole, tidy
 from batag.training.frozen import choose_frozen, frozen_files
@@ -37,8 +35,6 @@ from batag.training.recipe import Recipe, read_recipe
 from batag.training.selection import Selection
 from batag.training.shipping import ship
 
-_BEFORE = {"input": {"parts": 0, "vectors": ""}, "head": {"chain": False, "neighbours": 0}, "training": {"adversary": 0.0}}
-"""What a run that began before these keys were there does: its recipe does not say it."""
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads", "dial.clean", "dial.balanced", "dial.rich"}
 
 
@@ -48,8 +44,6 @@ class DivergedError(InputError):
 
 class Run:
     """One training: `train` yields its facts and keeps the folder up to date."""
-
-    command = TRAIN
 
     def __init__(self, folder: Path, recipe: Recipe, files: DataFiles) -> None:
         self.folder, self.recipe, self.files = folder, recipe, files
@@ -72,10 +66,8 @@ class Run:
             raise UsageError("no pages to train on", todo="Name a file of labelled pages")
         if recipe.pages.dictionary:
             files = replace(files, dictionary=(Path(recipe.pages.dictionary),))
-        if recipe.input.pretrained:
-            files = replace(files, start=(find_bundle(Path(recipe.input.pretrained)) / DESCRIPTION,))
         files = replace(files, frozen=frozen_files(recipe))
-        facts = files.facts() | {"command": cls.command}
+        facts = files.facts()
         run = cls(folder, recipe, files)
         run.new = True
         try:
@@ -97,12 +89,9 @@ class Run:
             if setting.partition("=")[0].strip() not in _MAY_CHANGE:
                 todo = f"With --resume only {', '.join(sorted(_MAY_CHANGE))} may change"
                 raise UsageError(f"--set {setting} would make it another run", todo=todo)
-        recipe = read_recipe(folder / RECIPE, settings=settings or [], base=_BEFORE)
+        recipe = read_recipe(folder / RECIPE, settings=settings or [])
         try:
             facts = json.loads((folder / DATA).read_bytes())
-            if (command := facts.get("command", TRAIN)) != cls.command:
-                todo = f"Go on with: batag {command} --resume {folder}"
-                raise InputError(f"is what batag {command} began", where=str(folder), todo=todo)
             files = DataFiles.of_facts(facts)
         except BatagError:
             raise
@@ -155,10 +144,10 @@ class Run:
                 head=self.recipe.head.model_dump(),
             )
             model.input.lexicon.frozen = frozen
-            if self.data.start is not None:
-                begin_with(model, self.data.start, vocabulary=self.data.vocabulary, labels=self.data.scheme.labels)
+            if self.data.base is not None:
+                load_base(model, self.data.base, vocabulary=self.data.vocabulary, labels=self.data.scheme.labels)
         self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
-        self.learner.fresh = self.data.start is None
+        self.learner.fresh = self.data.base is None
 
     def _fit(self, watch: Any) -> None:
         """What is learnt at one stroke, before the first step."""
@@ -215,7 +204,7 @@ class Run:
         _write(self.folder / RECIPE, self.recipe.text())
 
     def _disk_errors(self) -> AbstractContextManager[None]:
-        todo = f"Make room, then go on with: batag {self.command} --resume {self.folder}"
+        todo = f"Make room, then go on with: batag train --resume {self.folder}"
         return disk_errors(self.folder, what="the run cannot be written", todo=todo)
 
     def abandon(self) -> None:
@@ -263,8 +252,8 @@ class Run:
         weights = choose_share(self.learner.model, weights, tuned)
         self.neighbours_share = weights[SHARE].item() if self.learner.model.neighbours is not None else None
         name = without_surrogates(self.folder.resolve().name)
-        start = self.data.start.description if self.data.start is not None else None
-        dial = measure_dial(self.learner.model, weights, self.data, recipe=self.recipe, before=start)
+        before = self.data.base.description if self.data.base is not None else None
+        dial = measure_dial(self.learner.model, weights, self.data, recipe=self.recipe, before=before)
         measured = {"epoch": facts["epoch"], "measured_by": self.data.facts["measured_by"]}
         self.scores, self.dial = measured | dict(dial.scores), dial
         ship(

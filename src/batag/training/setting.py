@@ -1,16 +1,12 @@
-"""A setting as it is typed, `--set encoder.depth=6`, and as it was called before."""
+"""A setting as it is typed: `--set encoder.depth=6`."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from typing import Any
 
 from batag.errors import UsageError
 from batag.pages.page import has_surrogates
-
-OLD_NAMES: Mapping[str, str] = {"training.weak": "sources.terms"}
-"""What settings were called before, and are today. A setting that is renamed comes in here."""
 
 
 def parse_setting(text: str) -> dict[str, Any]:
@@ -29,13 +25,3 @@ def parse_setting(text: str) -> dict[str, Any]:
     for part in reversed(parts):
         change = {part: change}
     return dict(change)
-
-
-def renamed(change: Mapping[str, Any]) -> dict[str, Any]:
-    """A change of a recipe by today's names: recipes, runs and bundles of before still say what they said."""
-    found = {table: dict(values) if isinstance(values, Mapping) else values for table, values in change.items()}
-    for old, today in OLD_NAMES.items():
-        (table, key), (new_table, new_key) = old.split("."), today.split(".")
-        if isinstance(found.get(table), dict) and key in found[table] and isinstance(found.setdefault(new_table, {}), dict):
-            found[new_table].setdefault(new_key, found[table].pop(key))
-    return found

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from batag.bundles.bundle import Bundle, write_bundle
 from batag.features.pretrained import Frozen
-from batag.features.vocabulary import Vocabulary
 from batag.labels.scheme import Scheme
 from batag.segmentation import DICTIONARIES
 from batag.segmentation.segmentation import Segmentation
@@ -47,28 +46,6 @@ def ship(
             "trained_on": data.facts["train"]
             | {"dev_pages": data.facts["dev"]["pages"], "old_dev_pages": data.facts["old_dev"]["pages"]},
         },
-    )
-
-
-def ship_pretrained(
-    folder: Path,
-    *,
-    name: str,
-    recipe: Recipe,
-    vocabulary: Vocabulary,
-    segmentation: Segmentation,
-    weights: Mapping[str, Tensor],
-    scores: Mapping[str, Any],
-    pages: int,
-) -> None:
-    """Write a bundle without classes: something to start training from."""
-    write_bundle(
-        folder,
-        weights=weights,
-        vocabulary=vocabulary,
-        dictionary=segmentation.dictionary,
-        description=_description(name, recipe, Scheme("flat", ()), segmentation)
-        | {"metrics": {"dev": dict(scores)}, "trained_on": {"pages": pages}},
     )
 
 
@@ -109,7 +86,7 @@ def _description(name: str, recipe: Recipe, scheme: Scheme, segmentation: Segmen
         "dictionaries": {name: version(name) for name in DICTIONARIES},
         "input": recipe.input.options,
         "encoder": recipe.encoder.model_dump(),
-        "head": recipe.head.model_dump() if scheme.classes else {"chain": False},
+        "head": recipe.head.model_dump(),
         "window": recipe.training.window,
         "overlap": recipe.training.overlap,
         "recipe": recipe.model_dump(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from importlib import resources
 
 import numpy as np
@@ -15,7 +15,6 @@ from batag.features.pretrained import FrozenWords, join_words
 from batag.features.word_vectors import Rows, WordVectors
 from batag.pages.languages import LANGUAGES
 
-SHIPPED = ("ja", "en", "zh")
 _AGAIN = "Install batag again"
 _DIGESTS = {
     "en.safetensors": "0520d532067f5925ceeae0c2a49ef6334120669d531c103cc7bb1d596a4f2155",
@@ -30,12 +29,12 @@ _ENOUGH = 0.1
 """This share of the pages has to be in a language for what is known of its words to be worth its place."""
 
 
-def words_for(pages: Mapping[str, int], *, names: Collection[str] = SHIPPED) -> FrozenWords | None:
-    """What is known of words of pages of which so many are in each language, if there is something; `names` may be fewer."""
+def words_for(pages: Mapping[str, int]) -> FrozenWords | None:
+    """What is known of words of pages of which so many are in each language, if there is something."""
     enough = max(1.0, _ENOUGH * sum(pages.values()))
     made: dict[str, Callable[[], FrozenWords]] = {"ja": japanese_vectors, "en": english_vectors, "zh": chinese_characters}
     count = {name: sum(pages.get(row.name, 0) for row in LANGUAGES.values() if row.pretrained == name) for name in made}
-    return join_words([make() for name, make in made.items() if name in names and count[name] >= enough])
+    return join_words([make() for name, make in made.items() if count[name] >= enough])
 
 
 def japanese_vectors() -> WordVectors:
