@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip install -q -c constraints.txt
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 DEMO ?= demo
 
@@ -40,7 +41,7 @@ coverage: $(VENV)/ready-dev
 	$(PYTEST) --all --cov --cov-report=term
 
 bench: $(VENV)/ready-dev
-	$(BIN)/pip install -q -e '.[dev,bench]'
+	$(PIP) -e '.[train,dev,bench]'
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/segmentation.py
 	$(BIN)/python benchmarks/reading.py
@@ -49,13 +50,13 @@ bench: $(VENV)/ready-dev
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
-# torch first and by its exact version: a range takes several GB of GPU packages on some indexes.
-$(VENV)/ready: pyproject.toml
+# torch first and by the constraints: an open range takes several GB of GPU packages on some indexes.
+$(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q torch==2.13.0
-	$(BIN)/pip install -q -e .
+	$(PIP) torch
+	$(PIP) -e '.[train]'
 	@touch $@
 
 $(VENV)/ready-dev: $(VENV)/ready
-	$(BIN)/pip install -q -e '.[dev]'
+	$(PIP) -e '.[train,dev]'
 	@touch $@

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -18,6 +19,21 @@ NEEDED = [*PROJECT["dependencies"], *(each for extra in PROJECT["optional-depend
 @pytest.mark.parametrize("needed", sorted(set(NEEDED)))
 def test_everything_that_is_needed_has_a_lower_and_an_upper_bound(needed: str) -> None:
     assert re.fullmatch(r"[\w.-]+(==[\d.]+|>=[\d.]+,<[\d.]+)", needed)
+
+
+def test_the_constraints_say_which_version_of_each_is_installed() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.lower().replace("_", "-").split("==") for line in lines if not line.startswith("#"))
+    optional = PROJECT["optional-dependencies"]
+    for needed in [*PROJECT["dependencies"], *optional["train"], *optional["dev"]]:
+        requirement = Requirement(needed)
+        assert requirement.specifier.contains(pinned[requirement.name.lower().replace("_", "-")]), needed
+
+
+def test_what_tags_needs_neither_torch_nor_what_learns() -> None:
+    names = {Requirement(needed).name for needed in PROJECT["dependencies"]}
+    assert "onnxruntime" in names
+    assert not names & {Requirement(needed).name for needed in PROJECT["optional-dependencies"]["train"]}
 
 
 def test_licence_and_notice_go_into_every_package() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from batag.errors import missing_package
 from batag.pages.page import Page, Tag
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ def train(
 
     Without dev pages a tenth of the pages is held out; `settings` change the recipe, as in `["training.epochs=5"]`.
     """
-    from batag.training.whole import train_run
+    try:
+        from batag.training.whole import train_run
+    except ModuleNotFoundError as error:
+        raise missing_package(error) or error from error
 
     return load(train_run(pages, dev=dev, out=out, recipe=recipe, settings=settings, device=device), device=device)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _LONGEST = 600
+TRAIN_EXTRA = "pip install 'batag[train]'"
+_TRAIN = frozenset({"torch", "onnx", "onnxscript", "matplotlib"})
 
 
 class BatagError(ValueError):
@@ -27,6 +29,12 @@ class UsageError(BatagError):
     """The call is wrong: an unknown name, an option that does not fit."""
 
     exit_code = 2
+
+
+def missing_package(error: ModuleNotFoundError) -> UsageError | None:
+    """What to install if a package of the extra `train` is missing; None if it is any other module."""
+    name = (error.name or "").partition(".")[0]
+    return UsageError(f"this needs {name}, which is not installed", todo=TRAIN_EXTRA) if name in _TRAIN else None
 
 
 def _shown(text: str) -> str:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from tests.crash.nursery import TINY, small_files
 
 from batag.errors import InputError
-from batag.labels.scheme import NONE, build_scheme
-from batag.objectives.objective import IGNORED
+from batag.labels.scheme import IGNORED, NONE, build_scheme
 from batag.pages.duplicates import Groups, fingerprint
 from batag.pages.formats import write_pages
 from batag.pages.given import join_tokens

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from batag.encoders.bat import Bat
 from batag.encoders.encoder import Encoder
 from batag.features.batches import epoch_batches
+from batag.labels.scheme import IGNORED
 from batag.objectives import build_objective
-from batag.objectives.objective import IGNORED
 from batag.training.data import Data
 from batag.training.loop import (
     BadLossError,

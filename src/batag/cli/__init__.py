@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from batag.errors import BatagError, InputError
+from batag.errors import BatagError, InputError, missing_package
 
 
 def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
@@ -66,6 +66,11 @@ def main() -> None:
     except BatagError as error:
         typer.echo(f"batag: {error}", err=True)
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        if (missing := missing_package(error)) is None:
+            raise
+        typer.echo(f"batag: {missing}", err=True)
+        sys.exit(missing.exit_code)
     except OSError as error:
         typer.echo(f"batag: {InputError(error.strerror or str(error), where=str(error.filename or 'a file'))}", err=True)
         sys.exit(1)

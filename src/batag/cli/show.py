@@ -94,6 +94,4 @@ def _head(read: Bundle) -> list[str]:
 
 
 def _share(read: Bundle) -> float:
-    from batag.heads.neighbours import SHARE
-
-    return float(read.arrays[SHARE])
+    return float(read.arrays["neighbours.share"])

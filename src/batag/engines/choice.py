@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from batag.bundles.description import Description
 from batag.engines import check_engine
-from batag.errors import UsageError
+from batag.errors import TRAIN_EXTRA, UsageError
 
 LARGE_BYTES = 1_000_000
 """An input of so many bytes, some thousand pages, takes longer than loading torch does."""
@@ -22,12 +22,12 @@ def choose_engine(description: Description, *, wanted: str = "auto", device: str
         wanted = "torch"
     if wanted != "auto":
         if not _installed(wanted):
-            raise UsageError(f"the engine {wanted} needs {_LIBRARIES[wanted]}", todo="pip install 'batag[train]'")
+            raise UsageError(f"the engine {wanted} needs {_LIBRARIES[wanted]}", todo=TRAIN_EXTRA)
         return wanted
     rates = {"torch": 0.0} | {name: each.tokens_per_second for name, each in description.engines.items()}
     there = [name for name in rates if name in _LIBRARIES and _installed(name)]
     if not there:
-        todo = "Make it where torch is: batag export BUNDLE; or pip install 'batag[train]'"
+        todo = f"Make it where torch is: batag export BUNDLE; or {TRAIN_EXTRA}"
         raise UsageError("the bundle has no ONNX engine, and torch is not installed", todo=todo)
     if not large:
         return "onnx" if "onnx" in there else "torch"

@@ -30,7 +30,7 @@ from batag.engines.int8 import input_ranges
 from batag.engines.onnx_engine import OnnxEngine
 from batag.engines.parity import LabelledWords, Parity, compare, compare_rates
 from batag.engines.torch_engine import TorchEngine
-from batag.errors import InputError, UsageError
+from batag.errors import TRAIN_EXTRA, InputError, UsageError
 from batag.features.batches import BATCH_TOKENS, by_length
 
 EXPORTED = ("onnx", "torch-int8")
@@ -88,7 +88,7 @@ def check_export(bundle: Bundle, *, engine: str) -> None:
     if engine not in EXPORTED:
         raise UsageError(f"{engine!r} cannot be exported", todo=f"There are {' and '.join(EXPORTED)}; every bundle has torch")
     if engine == "onnx" and (missing := [name for name in _LIBRARIES if find_spec(name) is None]):
-        raise UsageError(f"exporting needs {' and '.join(missing)}", todo="pip install 'batag[train]'")
+        raise UsageError(f"exporting needs {' and '.join(missing)}", todo=TRAIN_EXTRA)
     if bundle.description.reads_pages:
         raise UsageError("a bundle with a backbone runs in torch only", todo="Distil it: batag distil BUNDLE PAGES -o SWIFT")
 

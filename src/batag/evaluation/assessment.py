@@ -14,8 +14,7 @@ import numpy as np
 from batag.evaluation.decoding import Decoding, Prediction, Richness
 from batag.evaluation.report import Report, ScoredField
 from batag.labels.alignment import align
-from batag.labels.scheme import Scheme
-from batag.objectives.objective import IGNORED
+from batag.labels.scheme import IGNORED, Scheme
 from batag.pages.page import PERSON, Page, Tag
 from batag.pages.record import own_fields, tag_record
 from batag.segmentation.segmentation import TokenizedField, language_of

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from batag.errors import UsageError
 
 NONE = "none"
+IGNORED = -1
+"""In the place of a label's number: nobody knows the label, and the token counts nowhere."""
 SCHEMES = ("flat", "bio")
 TokenSpan = tuple[int, int, str]
 """First token, last token and class of a tag."""

@@ -15,8 +15,6 @@ from torch import Tensor, nn
 from batag.objectives.notation import Notation
 from batag.objectives.weights import class_weights
 
-IGNORED = -1
-
 
 class Objective(nn.Module, ABC):
     """`(logits [N,C], targets [N], weights [N] or None) -> scalar`: the mean over labelled tokens by their weight.

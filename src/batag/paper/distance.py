@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from batag.objectives.objective import IGNORED
+from batag.labels.scheme import IGNORED
 
 
 def triplet_loss(anchor_ND: Tensor, positive_ND: Tensor, negative_ND: Tensor, *, margin: float = 1.0) -> Tensor:

@@ -13,8 +13,7 @@ from batag.labels.alignment import align
 from batag.labels.allowed import tagged_stop_words
 from batag.labels.counts import class_counts
 from batag.labels.provenance import SourceCounts, token_weights
-from batag.labels.scheme import NONE, Scheme, TokenSpan, build_scheme
-from batag.objectives.objective import IGNORED
+from batag.labels.scheme import IGNORED, NONE, Scheme, TokenSpan, build_scheme
 from batag.pages.page import PERSON, Page
 from batag.pages.stopwords import stop_words_by_language
 from batag.segmentation.segmentation import Segmentation, TokenizedField, settled_language

@@ -18,8 +18,8 @@ from batag.evaluation.tokens import TokenScores
 from batag.features.batches import Floats, epoch_batches, in_batches
 from batag.heads.classifier import TokenClassifier
 from batag.heads.prediction import predict_labels, probabilities
-from batag.labels.scheme import Scheme
-from batag.objectives.objective import IGNORED, Objective
+from batag.labels.scheme import IGNORED, Scheme
+from batag.objectives.objective import Objective
 from batag.training.adversarial import against
 from batag.training.examples import Example
 from batag.training.gradients import Gradients

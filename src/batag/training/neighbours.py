@@ -21,7 +21,7 @@ from batag.features.batches import BATCH_TOKENS, by_length
 from batag.features.lexicon import InputBatch
 from batag.heads.classifier import TokenClassifier
 from batag.heads.neighbours import SHARE, Neighbours
-from batag.objectives.objective import IGNORED
+from batag.labels.scheme import IGNORED
 from batag.training.examples import Example
 from batag.training.loop import padded_labels, probabilities_with
 
