@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 _LONGEST = 600
 TRAIN_EXTRA = "pip install 'batag[train]'"
 _TRAIN = frozenset({"torch", "onnx", "onnxscript", "matplotlib"})
@@ -35,6 +37,23 @@ def missing_package(error: ModuleNotFoundError) -> UsageError | None:
     """What to install if a package of the extra `train` is missing; None if it is any other module."""
     name = (error.name or "").partition(".")[0]
     return UsageError(f"this needs {name}, which is not installed", todo=TRAIN_EXTRA) if name in _TRAIN else None
+
+
+def unknown_name(name: str, known: Iterable[str], what: str, *, where: str = "", more: str = "") -> UsageError:
+    """The error for a name that is none of the known ones: `'bta' is not an encoder. Did you mean 'bat'? There are ...`"""
+    names = list(known)
+    near = nearest(name, names)
+    hint = "" if near is None else f"Did you mean {near!r}? "
+    return UsageError(f"{name!r} is not {what}", where=where, todo=f"{hint}There are {', '.join(names)}{more}")
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known name that is most like a wrong one, in upper or lower case; None if none is near."""
+    from difflib import get_close_matches
+
+    lower = {each.lower(): each for each in reversed(list(known))}
+    near = get_close_matches(name.lower(), lower, n=1, cutoff=cutoff)
+    return lower[near[0]] if near else None
 
 
 def _shown(text: str) -> str:

@@ -281,7 +281,7 @@ def test_an_unknown_rule_offers_the_nearest(wrong: str, near: str) -> None:
 
 
 def test_an_unknown_rule_without_a_neighbour_lists_all() -> None:
-    with pytest.raises(UsageError, match="The rules are html, urls") as caught:
+    with pytest.raises(UsageError, match="There are html, urls") as caught:
         Cleaner(["qqqqqq"])
     assert "Did you mean" not in str(caught.value)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from batag.errors import UsageError
+from batag.errors import UsageError, nearest
 from batag.pages.languages import LANGUAGES
 
 _FIELDS = ("title", "description", "id", "language", "shop", "tags", "labels", "reviewed", "tokens")
@@ -85,9 +84,8 @@ def parse_columns(text: str | None) -> dict[str, str]:
         if not (equals and ours.strip() and theirs.strip()):
             raise UsageError(f"--columns {part!r} is not FIELD=COLUMN", todo="Write it like title=name,description=body")
         name = ours.strip()
-        near = difflib.get_close_matches(name, _FIELDS, n=1, cutoff=0.8) if name not in _FIELDS else []
-        if near:
-            todo = f"Did you mean {near[0]}={theirs.strip()}? A field of your own needs a name that is less alike"
-            raise UsageError(f"--columns {part.strip()!r}: {name!r} looks like {near[0]!r} misspelt", todo=todo)
+        if name not in _FIELDS and (near := nearest(name, _FIELDS, cutoff=0.8)):
+            todo = f"Did you mean {near}={theirs.strip()}? A field of your own needs a name that is less alike"
+            raise UsageError(f"--columns {part.strip()!r}: {name!r} looks like {near!r} misspelt", todo=todo)
         columns[name] = theirs.strip()
     return columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from batag.errors import UsageError
+from batag.errors import UsageError, unknown_name
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 
@@ -16,10 +16,10 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device(next(each for each in ("cuda", "mps", "cpu") if there[each]))
     if kind not in there:
-        raise UsageError(f"{name!r} is not a device", todo=f"There are {', '.join(DEVICES)}")
+        raise unknown_name(name, DEVICES, "a device")
     if not there[kind]:
         raise UsageError(f"this machine has no {kind}", todo="Use --device cpu or auto")
     try:
         return torch.device(name)
     except RuntimeError as error:
-        raise UsageError(f"{name!r} is not a device", todo=f"There are {', '.join(DEVICES)}") from error
+        raise unknown_name(name, DEVICES, "a device") from error

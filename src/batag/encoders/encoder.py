@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from batag.encoders.position import Position
-from batag.errors import UsageError
+from batag.errors import UsageError, unknown_name
 
 
 def one_of(what: str, value: str, known: Sequence[str]) -> None:
     """An error that says what there is, if an option's value is not one of these."""
     if value not in known:
-        raise UsageError(f"{value!r} is not {what}", todo=f"There are {', '.join(known)}")
+        raise unknown_name(value, known, what)
 
 
 class Encoder(nn.Module, ABC):

@@ -5,14 +5,13 @@ Shapes: B pages, L tokens, D width, U distinct words of a batch.
 
 from __future__ import annotations
 
-import difflib
 import math
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from batag.errors import UsageError
+from batag.errors import unknown_name
 from batag.features.lexicon import InputBatch, Lexicon
 from batag.features.vocabulary import PADDING, UNKNOWN, Vocabulary
 
@@ -102,9 +101,7 @@ def start_(weight: Tensor) -> None:
 def build_input(kind: str, vocabulary: Vocabulary, *, width: int, **options: Any) -> WordInput:
     """The input of that kind; options that only `rich` has are left out for `word`."""
     if kind not in INPUTS:
-        near = difflib.get_close_matches(kind, INPUTS, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"{kind!r} is not an input", todo=f"{hint}There are {', '.join(INPUTS)}")
+        raise unknown_name(kind, INPUTS, "an input")
     if kind == "word":
         kept = {name: options[name] for name in ("dropout", "word_dropout", "frozen_width") if name in options}
         return WordInput(vocabulary, width=width, **kept)

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from batag.errors import UsageError
+from batag.errors import unknown_name
 
 POSITIONS = ("sinusoid", "none", "linear", "affine")
 
@@ -18,7 +18,7 @@ class Position(nn.Module):
     def __init__(self, width: int, *, kind: str) -> None:
         super().__init__()
         if kind not in POSITIONS:
-            raise UsageError(f"{kind!r} is not a position", todo=f"There are {', '.join(POSITIONS)}")
+            raise unknown_name(kind, POSITIONS, "a position")
         self.width, self.kind = width, kind
         # Not a buffer: it is no part of the weights, and follows the vectors to their device by itself.
         self._table = torch.zeros(0, width, device="cpu")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
-from batag.errors import UsageError
+from batag.errors import UsageError, unknown_name
 
 if TYPE_CHECKING:
     from batag.bundles.bundle import Bundle
@@ -31,9 +30,7 @@ def build_engine(name: str, bundle: Bundle, *, device: str = "auto", threads: in
 def check_engine(name: str, description: Description) -> str:
     """The name, if it is an engine that the bundle has; every bundle has torch in float32."""
     if name not in ENGINES:
-        near = difflib.get_close_matches(name, ENGINES, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"{name!r} is not an engine", todo=f"{hint}There are {', '.join(ENGINES)}")
+        raise unknown_name(name, ENGINES, "an engine")
     if name != "torch" and name not in description.engines:
         raise UsageError(f"the bundle has no engine {name}", todo=f"Make it: batag export BUNDLE --engine {name}")
     return name

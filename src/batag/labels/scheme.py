@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.errors import UsageError
+from batag.errors import UsageError, unknown_name
 
 NONE = "none"
 IGNORED = -1
@@ -28,7 +28,7 @@ class Scheme:
 
     def __post_init__(self) -> None:
         if self.name not in SCHEMES:
-            raise UsageError(f"{self.name!r} is not a label scheme", todo=f"There are {', '.join(SCHEMES)}")
+            raise unknown_name(self.name, SCHEMES, "a label scheme")
         if {NONE, ""} & set(self.classes) or len(set(self.classes)) < len(self.classes):
             raise UsageError(f"the classes {self.classes} repeat, are empty or hold {NONE!r}", todo="Name each class once")
 

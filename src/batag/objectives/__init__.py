@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from batag.errors import UsageError
+from batag.errors import UsageError, unknown_name
 from batag.objectives.notation import parse_objective
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def build_objective(name: str, counts: Sequence[int], *, weights: str = "fixed")
     if len(counts) < 2 or min(counts) < 0 or not any(counts):
         raise UsageError(f"an objective needs at least two classes, not the counts {list(counts)}", todo="Label some tokens")
     if weights not in WEIGHTS:
-        raise UsageError(f"{weights!r} is not a kind of weights", todo=f"There are {', '.join(WEIGHTS)}")
+        raise unknown_name(weights, WEIGHTS, "a kind of weights")
     module, kind = _MODULES[notation.family].split(".")
     objective: Objective = getattr(import_module(f"batag.objectives.{module}"), kind)(notation, counts, weights=weights)
     return objective

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 
-from batag.errors import UsageError
+from batag.errors import UsageError, unknown_name
 
 _FORM = re.compile(r"(FWCE|FCE|WCE|CECL|CLA|CL|PBPA|PBP|CE)(?:\(([^,()]*)(?:,([^,()]*))?\))?")
 _FAMILIES = {"CE": "CE", "WCE": "CE", "FCE": "CE", "FWCE": "CE", "CECL": "CECL", "CL": "CECL", "CLA": "CECL"}
@@ -61,6 +60,4 @@ def _number(text: str, name: str) -> float:
 
 
 def _unknown(name: str) -> UsageError:
-    near = difflib.get_close_matches(name.upper(), _EXAMPLES, n=1, cutoff=0.4)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    return UsageError(f"{name!r} is not an objective", todo=f"{hint}There are {', '.join(_EXAMPLES)} and other numbers in them")
+    return unknown_name(name, _EXAMPLES, "an objective", more=" and other numbers in them")

@@ -6,14 +6,13 @@ What is taken away leaves a space (a token never reaches over removed markup); o
 
 from __future__ import annotations
 
-import difflib
 import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from batag.errors import UsageError
+from batag.errors import unknown_name
 from batag.pages.emoji import EMOJI
 from batag.pages.offsets import Cleaned, Edit
 
@@ -213,9 +212,7 @@ class Cleaner:
     def __init__(self, rules: Iterable[str] = DEFAULT_RULES) -> None:
         chosen = set(rules)
         for name in sorted(chosen - RULES.keys()):
-            near = difflib.get_close_matches(name, RULES, n=1)
-            hint = f"Did you mean {near[0]!r}? " if near else ""
-            raise UsageError(f"{name!r} is not a cleaning rule", todo=f"{hint}The rules are {', '.join(RULES)}")
+            raise unknown_name(name, RULES, "a cleaning rule")
         self.rules = tuple(name for name in RULES if name in chosen)
         self._steps = [step for name in self.rules for step in RULES[name][1]]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from batag.errors import InputError
+from batag.errors import InputError, nearest
 
 STANDARD_FIELDS = ("title", "description")
 KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "reviewed", "tokens", *STANDARD_FIELDS})
@@ -46,9 +45,8 @@ def meant_columns(columns: Mapping[str, str], names: Iterable[str]) -> str:
         return f"Did you mean --columns {','.join(pairs)}? The field comes first, then the file's column."
     if "=" in theirs:
         return "Put commas between the pairs: title=name,description=body."
-    lower = {name.lower(): name for name in reversed(there)}
-    near = difflib.get_close_matches(theirs.lower(), lower, n=1)
-    return f"Did you mean --columns {ours}={lower[near[0]]}?" if near else ""
+    near = nearest(theirs, there)
+    return f"Did you mean --columns {ours}={near}?" if near else ""
 
 
 def _missing(columns: Mapping[str, str], names: Iterable[str]) -> tuple[str, str] | None:

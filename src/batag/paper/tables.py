@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from batag.errors import UsageError
+from batag.errors import unknown_name
 from batag.objectives import PAPER
 from batag.paper import published
 from batag.paper.definition import Choice, Definition
@@ -178,5 +178,5 @@ def quick(definition: Definition) -> Definition:
 def find_table(name: str) -> Definition:
     """The definition of that name."""
     if name not in TABLES:
-        raise UsageError(f"{name!r} is not a table", todo=f"There are parameters, schedules, thresholds, {', '.join(TABLES)}")
+        raise unknown_name(name, ("parameters", "schedules", "thresholds", *TABLES), "a table")
     return TABLES[name]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from batag.errors import UsageError
+from batag.errors import unknown_name
 
 if TYPE_CHECKING:
     from batag.segmentation.dictionary import Dictionary
@@ -21,9 +20,7 @@ DICTIONARIES = ("rjieba", "opencc", "sudachidict_small")
 def build_segmenter(name: str, *, dictionary: Dictionary | None = None) -> Segmenter:
     """The segmenter of that name."""
     if name not in SEGMENTERS:
-        near = difflib.get_close_matches(name, SEGMENTATIONS, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"{name!r} is not a segmentation", todo=f"{hint}There are {', '.join(SEGMENTATIONS)}")
+        raise unknown_name(name, SEGMENTATIONS, "a segmentation")
     module = import_module(f"batag.segmentation.{name}")
     segmenter: Segmenter = getattr(module, name.capitalize())(dictionary=dictionary)
     return segmenter

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import re
@@ -17,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from batag.bundles.description import LONGEST_WINDOW
 from batag.encoders import ENCODERS, build_encoder
-from batag.errors import InputError, UsageError
+from batag.errors import InputError, UsageError, nearest, unknown_name
 from batag.heads.classifier import own_options
 from batag.objectives import build_objective
 from batag.pages.cleaning import Cleaner, parse_rules
@@ -261,8 +260,8 @@ def _merge(values: dict[str, Any], change: Mapping[str, Any], *, path: tuple[str
         name = ".".join((*path, key))
         free = path == ("encoder", "options")
         if key not in values and not free:
-            near = difflib.get_close_matches(key, values, n=1, cutoff=0.5)
-            hint = f"Did you mean {'.'.join((*path, near[0]))}? " if near else ""
+            near = nearest(key, values, cutoff=0.5)
+            hint = f"Did you mean {'.'.join((*path, near))}? " if near else ""
             place = f"[{'.'.join(path)}]" if path else "a recipe"
             raise UsageError(f"unknown key {name}", where=where, todo=f"{hint}{place} has {', '.join(values)}")
         if isinstance(values.get(key), dict):
@@ -277,9 +276,7 @@ def _merge(values: dict[str, Any], change: Mapping[str, Any], *, path: tuple[str
 def _one_of(key: str, value: str, known: Iterable[str], where: str) -> None:
     names = list(known)
     if value not in names:
-        near = difflib.get_close_matches(value, names, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"{key} = {json.dumps(value)} is unknown", where=where, todo=f"{hint}There are {', '.join(names)}")
+        raise unknown_name(value, names, f"a value of {key}", where=where)
 
 
 def _meaning(key: str) -> str:
