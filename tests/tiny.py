@@ -46,7 +46,7 @@ QUICK = (
     *("encoder.width=32", "encoder.depth=1", "encoder.heads=2", "encoder.inner=64", "encoder.dropout=0.0"),
     *("input.buckets=500", "input.shapes=100", "input.word_dropout=0.1", "input.dropout=0.0", "input.vectors="),
     *("schedule.warmup=40", "schedule.scale=1.0", "training.average=0.0", "training.epochs=7", "training.adversary=0.0"),
-    *("training.window=64", "training.overlap=16", "head.rows=2000"),
+    *("training.export=false", "training.window=64", "training.overlap=16", "head.rows=2000"),
 )
 """Settings with which 150 pages are learnt in a few seconds."""
 

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 from tests.conftest import Run
 
-SMALL = ("encoder.width=16", "encoder.depth=1", "encoder.heads=2", "encoder.inner=32", "input.buckets=200", "training.epochs=2")
+SMALL = (
+    "encoder.width=16",
+    "encoder.depth=1",
+    "encoder.heads=2",
+    "encoder.inner=32",
+    "input.buckets=200",
+    "training.epochs=2",
+    "training.export=false",
+)
 SETTINGS = [part for setting in SMALL for part in ("--set", setting)]
 
 

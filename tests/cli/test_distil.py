@@ -12,7 +12,14 @@ from tests.tiny import catalogue, tiny_run, typed
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 
-SMALL = ("encoder.width=16", "encoder.depth=1", "encoder.inner=32", "schedule.warmup=40", "training.epochs=1")
+SMALL = (
+    "encoder.width=16",
+    "encoder.depth=1",
+    "encoder.inner=32",
+    "schedule.warmup=40",
+    "training.epochs=1",
+    "training.export=false",
+)
 SETTINGS = [part for setting in SMALL for part in ("--set", setting)]
 LONGER = ("--set", "training.epochs=10", "--set", "training.batch=8")
 

@@ -31,6 +31,7 @@ SMALL = (
     "schedule.warmup=40",
     "training.epochs=1",
     "training.average=0.9",
+    "training.export=false",
 )
 Swift = tuple[Path, list[DistillationEpoch], Distillation]
 TEXTS = [["red", "shoe"], ["blue", "boot", "of", "acme"], ["acme"]]

@@ -26,7 +26,14 @@ from batag.training.run import Run
 from batag.training.whole import train_run
 
 AUTO = [each for each in QUICK if not each.startswith("input.vectors")] + ["training.epochs=1"]
-SMALL = ("encoder.width=16", "encoder.depth=1", "encoder.inner=32", "schedule.warmup=40", "training.epochs=1")
+SMALL = (
+    "encoder.width=16",
+    "encoder.depth=1",
+    "encoder.inner=32",
+    "schedule.warmup=40",
+    "training.epochs=1",
+    "training.export=false",
+)
 WORDS = [["新しい", "ソニー", "の", "りんご"], ["zzz", "防水"]]
 
 

@@ -126,6 +126,11 @@ def idle_encoder(neighbours_share: float | None) -> list[str]:
     ]
 
 
+def without_onnx(reason: str) -> str:
+    """What a bundle without an ONNX engine means to its user."""
+    return f"the bundle has no ONNX engine and needs torch to tag: {reason}"
+
+
 def doubts(run: Run) -> list[str]:
     """What dev was too small to tell, and what was learnt for nothing."""
     assert run.dial is not None

@@ -75,7 +75,7 @@ def curve(
     with shown:
         for seed in range(seeds):
             train, scored = split_pages(given, held, seed=seed)
-            chosen = read_recipe(recipe, settings=[*changes, f"training.seed={seed}"])
+            chosen = read_recipe(recipe, settings=["training.export=false", *changes, f"training.seed={seed}"])
             for size in parse_sizes(sizes, most=len(train)):
                 before = len(points)
                 task = shown.add_task(f"{size:,} pages, seed {seed}", total=None)

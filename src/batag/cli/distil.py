@@ -41,7 +41,7 @@ def distil(
     from itertools import chain
 
     from batag.bundles.bundle import read_bundle
-    from batag.cli.cautions import unseen
+    from batag.cli.cautions import unseen, without_onnx
     from batag.cli.tables import show_points, show_scores, show_stop_words
     from batag.cli.terminal import collected_problems, console, print_json, progress, watched
     from batag.pages.targets import check_targets
@@ -76,6 +76,8 @@ def distil(
         show_points(scores["dev"]["points"], to)
         show_stop_words(scores["dev"], to)
     to.print(f"on {run.facts['held_out']:,} held-out pages {_alike(run.agreement)}", markup=False)
+    if run.not_exported:
+        to.print(without_onnx(run.not_exported), style="yellow", markup=False)
     to.print(f"bundle in {out}; next:", markup=False)
     to.print(f"  batag evaluate {out} TEST_PAGES", markup=False)
     to.print(f"  batag tag {out} PAGES --out TAGGED.jsonl", markup=False)

@@ -191,7 +191,7 @@ def follow(run: Run, *, heading: str) -> None:
 
 def report(run: Run, *, as_json: bool) -> None:
     """What came out, and what to type next."""
-    from batag.cli.cautions import doubts
+    from batag.cli.cautions import doubts, without_onnx
     from batag.cli.tables import show_old, show_points, show_scores, show_stop_words
     from batag.cli.terminal import console, print_json
     from batag.training.data import BUNDLE
@@ -201,7 +201,9 @@ def report(run: Run, *, as_json: bool) -> None:
     if as_json:
         assert run.data is not None
         said = {"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores}
-        print_json(said | {"neighbours_share": run.neighbours_share, "doubts": doubts(run)})
+        print_json(
+            said | {"neighbours_share": run.neighbours_share, "doubts": doubts(run), "not_exported": run.not_exported or None}
+        )
         return
     out = console()
     chosen = f"epoch {run.scores['epoch']}, by {run.selection.metric}"
@@ -213,6 +215,8 @@ def report(run: Run, *, as_json: bool) -> None:
     show_stop_words(run.scores, out)
     for note in doubts(run):
         out.print(note, style="yellow", markup=False)
+    if run.not_exported:
+        out.print(without_onnx(run.not_exported), style="yellow", markup=False)
     pictures = f"curves in {run.folder / CURVES}, the dial in {run.folder / DIAL}"
     out.print(f"{pictures}, bundle in {bundle}; next:", markup=False)
     out.print(f"  batag evaluate {bundle} TEST_PAGES", markup=False)

@@ -15,13 +15,14 @@ from copy import deepcopy
 from dataclasses import dataclass
 from importlib.util import find_spec
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.numpy import save
 from torch import Tensor, nn
 
-from batag.bundles.bundle import Bundle
+from batag.bundles.bundle import Bundle, read_bundle
 from batag.bundles.description import GRAPH, KNOWN, EngineOf
 from batag.bundles.exported import add_engine
 from batag.encoders.position import sinusoid
@@ -39,6 +40,7 @@ LARGEST_LOSS = 0.003
 _OPSET = 20
 _LIBRARIES = ("onnx", "onnxscript")
 _LONGEST = 2_048
+_MOST_PAGES = 1_000
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,17 @@ def export(bundle: Bundle, *, engine: str, pages: Sequence[LabelledWords], force
             files[KNOWN] = save(known)
         add_engine(bundle.folder, engine, entry, files=files, torch=plain)
     return Exported(engine, parity, rates[engine], refused)
+
+
+def add_onnx(folder: Path, pages: Sequence[LabelledWords]) -> str:
+    """Give a new bundle its ONNX engine; the answer is why it has none, if it has none."""
+    bundle = read_bundle(folder)
+    if "onnx" in bundle.description.engines:
+        return ""
+    try:
+        return export(bundle, engine="onnx", pages=pages[:_MOST_PAGES]).refused
+    except (UsageError, InputError) as error:
+        return error.what
 
 
 def check_export(bundle: Bundle, *, engine: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from batag.training.data import digest
 
-_UNREAD = ("training.checkpoint_steps", "training.replay", "dial.")
+_UNREAD = ("training.checkpoint_steps", "training.export", "training.replay", "dial.")
 """Settings (or tables) that decide no number of a cell."""
 
 

@@ -20,11 +20,13 @@ from batag.bundles.bundle import Bundle
 from batag.bundles.description import DESCRIPTION
 from batag.encoders.device import choose_device
 from batag.encoders.sequence import page_words, windows
+from batag.engines.export import add_onnx
 from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import Dial
 from batag.features.batches import epoch_batches
 from batag.heads.classifier import build_classifier
 from batag.labels.provenance import Measuring
+from batag.labels.scheme import IGNORED
 from batag.pages.page import Page, without_surrogates
 from batag.segmentation.segmentation import language_of
 from batag.training.adversarial import against
@@ -88,6 +90,7 @@ class Distillation:
         self.texts: list[list[str]] = []
         self.held_out: list[Example] = []
         self.dev = Dev()
+        self.not_exported = ""
         self.facts: dict[str, Any] = {}
 
     @property
@@ -235,6 +238,10 @@ class Distillation:
                 vectors=self.vectors,
                 facts=self.facts | {"distilled_from": source},
             )
+        if self.recipe.training.export:
+            pages = self.dev.examples or self.held_out
+            labelled = [(each.words, each.labels or [IGNORED] * len(each.words)) for each in pages]
+            self.not_exported = add_onnx(folder, labelled)
         return scores
 
 

@@ -147,6 +147,7 @@ class TrainingTable(_Table):
     overlap: Annotated[int, Field(ge=0, le=LONGEST_WINDOW)]
     threads: Annotated[int, Field(ge=1, le=1_024)]
     checkpoint_steps: Count
+    export: bool
     selection: Selection
 
     def epochs_of(self, steps: int) -> int:

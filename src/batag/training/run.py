@@ -13,6 +13,7 @@ from typing import Any, Self
 import torch
 
 from batag.encoders.device import choose_device
+from batag.engines.export import add_onnx
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.charts import draw_curves, draw_dial
 from batag.heads.classifier import build_classifier
@@ -57,6 +58,7 @@ class Run:
         self.dial: DialOfDev | None = None
         self.fitting = 0.0, 0.0
         self.neighbours_share: float | None = None
+        self.not_exported = ""
 
     @classmethod
     def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Self:
@@ -266,6 +268,8 @@ class Run:
             dial=dial,
             frozen=self.learner.model.input.lexicon.frozen,
         )
+        if self.recipe.training.export:
+            self.not_exported = add_onnx(self.folder / BUNDLE, [(each.words, each.labels) for each in self.data.dev])
         draw_dial(dial.sweep, self.folder / DIAL, title=f"{name} on dev")
         title = f"{name}: {self.recipe.encoder.name}, {self.recipe.objective.name}"
         draw_curves(self.metrics.lines(), self.folder / CURVES, title=title)
