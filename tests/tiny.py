@@ -38,8 +38,10 @@ from batag.sample import sample_pages
 from batag.segmentation.dictionary import Dictionary
 from batag.tagging.tagger import Tagger
 from batag.training.examples import label_words, make_examples
+from batag.training.setting import parse_setting
 from batag.training.whole import train_run
 
+torch.set_num_threads(1)  # matrices are tiny and the machine is shared
 LANGUAGES = ("zh-Hant", "ja", "en")
 QUICK = (
     *("encoder.width=32", "encoder.depth=1", "encoder.heads=2", "encoder.inner=64", "encoder.dropout=0.0"),
@@ -93,8 +95,17 @@ def _export_all(scheme: str, folder: Path) -> None:
 
 
 def _train(scheme: str, folder: Path) -> None:
-    settings = [*QUICK, f"pages.scheme={scheme}"]
-    train_run(catalogue(50), dev=catalogue(10, split="dev"), out=folder, recipe=None, settings=settings, device="cpu")
+    settings = as_dict(*QUICK, f"pages.scheme={scheme}")
+    train_run(catalogue(50), dev=catalogue(10, split="dev"), out=folder, settings=settings, device="cpu")
+
+
+def as_dict(*settings: str) -> dict[str, Any]:
+    """Settings of the command line as Python takes them; of two for the same key the last counts."""
+    found: dict[str, Any] = {}
+    for text in settings:
+        ((table, change),) = parse_setting(text).items()
+        found |= {f"{table}.{key}": value for key, value in change.items()}
+    return found
 
 
 @cache

@@ -2,52 +2,134 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from batag.errors import missing_package
+from batag.errors import BatagError, missing_package
 from batag.pages.page import Page, Tag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from batag.tagging.tagger import Tagger, distinct
+    from batag.tagging.tagger import Tagger, Tags, distinct
+    from batag.training.whole import Pages, Progress
 
 __version__ = "0.1.0"
-__all__ = ["Page", "Tag", "Tagger", "__version__", "distinct", "load", "train"]
+__all__ = [
+    "BatagError",
+    "Page",
+    "Tag",
+    "Tagger",
+    "Tags",
+    "__version__",
+    "distinct",
+    "evaluate",
+    "load",
+    "read_pages",
+    "train",
+    "write_pages",
+]
 
 
-def load(folder: Path | str, **options: Any) -> Tagger:
-    """The tagger of a bundle's (or a finished run's) folder; `engine`, `device`, `stop_words` and `threads` are its options."""
+def load(
+    folder: Path | str,
+    *,
+    engine: str = "auto",
+    device: str = "auto",
+    stop_words: str | Path | Iterable[str | Path] = (),
+    threads: int | None = None,
+) -> Tagger:
+    """The tagger of a bundle's (or a finished run's) folder.
+
+    `engine` is torch, torch-int8 or onnx (auto: the one that answers soonest here), `stop_words` names files of texts that are
+    never tags, and `threads` is how many threads of the CPU it uses (one if nothing is said).
+    """
     from batag.tagging.tagger import Tagger
 
-    return Tagger.load(folder, **options)
+    return Tagger.load(folder, engine=engine, device=device, stop_words=stop_words, threads=threads)
 
 
 def train(
-    pages: Path | str | Iterable[Page] | Iterable[Path | str],
+    pages: Pages,
     *,
-    dev: Path | str | Iterable[Page] | Iterable[Path | str] | None = None,
+    dev: Pages | None = None,
     out: Path | str,
     recipe: Path | str | None = None,
-    settings: Iterable[str] = (),
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    base: Path | str | None = None,
+    columns: Mapping[str, str] | None = None,
     device: str = "auto",
+    progress: Progress | None = None,
 ) -> Tagger:
-    """Learn from labelled pages (a file, several, or pages themselves) into the run folder `out`; the tagger of the best epoch.
+    """Learn from labelled pages (a file, several files, or pages) into the run folder `out`; the tagger of the best epoch.
 
-    Without dev pages a tenth of the pages is held out; `settings` change the recipe, as in `["training.epochs=5"]`.
+    Without dev pages a tenth of the pages is held out. `settings` change the recipe, as in `{"training.epochs": 5}`; `base` is
+    a bundle to go on from; `columns` maps fields to columns of the files; `progress` is called after every step and epoch.
     """
     try:
         from batag.training.whole import train_run
     except ModuleNotFoundError as error:
         raise missing_package(error) or error from error
 
-    return load(train_run(pages, dev=dev, out=out, recipe=recipe, settings=settings, device=device), device=device)
+    run = train_run(
+        pages,
+        dev=dev,
+        out=out,
+        recipe=recipe,
+        settings=settings,
+        base=base,
+        columns=columns,
+        device=device,
+        progress=progress,
+    )
+    return load(run, device=device)
+
+
+def evaluate(
+    tagger: Tagger | Path | str,
+    pages: Path | str | Iterable[Page] | Iterable[Path | str],
+    *,
+    richness: float | str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The scores of a tagger (or of a bundle's folder) on labelled pages: the same numbers as `batag evaluate --json`."""
+    from batag.tagging.assessment import evaluate_pages
+
+    return evaluate_pages(tagger, pages, richness=richness, columns=columns)
+
+
+def read_pages(
+    path: Path | str,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    language: str | None = None,
+    encoding: str | None = None,
+    strict: bool = False,
+    on_problem: Callable[[str], object] | None = None,
+) -> Iterator[Page]:
+    """The pages of a file one after the other; format, encoding and language are found out unless they are given.
+
+    `columns` maps fields to the file's columns, as in `{"title": "product name"}`. A bad row is left out, and `on_problem` is
+    called with a line that says which and why; with `strict` it is an error.
+    """
+    from batag.pages.problems import Problems
+    from batag.segmentation.majority import read_with_language
+
+    problems = Problems(strict=strict, on_problem=None if on_problem is None else lambda problem: on_problem(str(problem)))
+    return read_with_language(path, format=format, columns=columns, language=language, encoding=encoding, problems=problems)
+
+
+def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None = None) -> None:
+    """Write pages with their tags to a file, which appears when it is complete; the format follows from its name."""
+    from batag.pages.formats import write_pages as write
+
+    write(pages, path, format=format)
 
 
 def __getattr__(name: str) -> Any:
-    # Torch is loaded only when somebody asks for what needs it.
-    if name in ("Tagger", "distinct"):
+    # Tagging is imported when somebody asks for it: reading and converting need none of it.
+    if name in ("Tagger", "Tags", "distinct"):
         from batag.tagging import tagger
 
         return getattr(tagger, name)

@@ -14,13 +14,21 @@ class BatagError(ValueError):
 
     exit_code = 1
 
-    def __init__(self, what: str, *, where: str = "", todo: str = "") -> None:
-        self.what, self.where, self.todo = _shown(what), _shown(where), _shown(todo)
+    def __init__(self, what: str, *, where: str = "", todo: str = "", python: str = "") -> None:
+        """`todo` advises somebody at the command line, `python` a caller in Python where that is something else."""
+        self.what, self.where, self.todo, self.python = map(_shown, (what, where, todo, python or todo))
         super().__init__(self.what)
 
     def __str__(self) -> str:
+        return self._with(self.python)
+
+    def for_command_line(self) -> str:
+        """The message with options instead of arguments."""
+        return self._with(self.todo)
+
+    def _with(self, advice: str) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{head}. {self.todo}" if self.todo else head
+        return f"{head}. {advice}" if advice else head
 
 
 class InputError(BatagError):

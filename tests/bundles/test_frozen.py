@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save
-from tests.tiny import QUICK, catalogue, exchange, make_bundle, redescribe
+from tests.tiny import QUICK, as_dict, catalogue, exchange, make_bundle, redescribe
 
 import batag
 from batag.bundles.bundle import read_bundle
@@ -36,7 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_pages(catalogue(20), folder / "train.jsonl")
     settings = [*QUICK, "training.epochs=1", "head.neighbours=0", f"input.vectors={vectors}"]
     dev = catalogue(5, split="dev")
-    made = train_run(folder / "train.jsonl", dev=dev, out=folder / "run", recipe=None, settings=settings, device="cpu")
+    made = train_run(folder / "train.jsonl", dev=dev, out=folder / "run", settings=as_dict(*settings), device="cpu")
     vectors.unlink()
     return made
 

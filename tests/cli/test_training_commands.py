@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.tiny import QUICK, catalogue, describe, make_bundle, redescribe, tiny_exported, tiny_run, tiny_tagger, typed
+from tests.tiny import QUICK, as_dict, catalogue, describe, make_bundle, redescribe, tiny_exported, tiny_run, tiny_tagger, typed
 
 import batag as package
 from batag.cli.cautions import idle_encoder, rare_classes
@@ -501,7 +501,7 @@ def test_a_bad_record_is_counted_and_does_not_stop_the_evaluation(files: Path, t
 
 def test_batag_trains_on_pages_in_memory_and_loads_what_came_out(tmp_path: Path) -> None:
     tagger = package.train(
-        catalogue(12), dev=catalogue(3, split="dev"), out=tmp_path / "run", settings=[*QUICK, "training.epochs=2"]
+        catalogue(12), dev=catalogue(3, split="dev"), out=tmp_path / "run", settings=as_dict(*QUICK, "training.epochs=2")
     )
     assert tagger.labels == ("goods", "brand")
     page = {"title": "NOTEL Smart Rice Cooker"}
@@ -510,7 +510,7 @@ def test_batag_trains_on_pages_in_memory_and_loads_what_came_out(tmp_path: Path)
 
 
 def test_batag_trains_on_a_file_and_holds_pages_out(files: Path, tmp_path: Path) -> None:
-    tagger = package.train(str(files / "train.jsonl"), out=str(tmp_path / "run"), settings=[*QUICK, "training.epochs=1"])
+    tagger = package.train(str(files / "train.jsonl"), out=str(tmp_path / "run"), settings=as_dict(*QUICK, "training.epochs=1"))
     trained = tagger.bundle.description.trained_on
     assert trained["pages"] + trained["dev_pages"] == 36
     assert trained["dev_pages"] > 0
@@ -541,16 +541,16 @@ def test_a_training_from_python_that_cannot_be_leaves_no_run_and_can_be_tried_ag
 
 def test_a_training_from_python_that_never_began_leaves_no_pages_behind(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"encoder\.depht"):
-        package.train(catalogue(2), out=tmp_path / "run", settings=["encoder.depht=1"])
+        package.train(catalogue(2), out=tmp_path / "run", settings=as_dict("encoder.depht=1"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_second_training_into_a_run_leaves_the_pages_of_the_first_alone(tmp_path: Path) -> None:
     pages = catalogue(10)
-    package.train(pages, out=tmp_path / "run", settings=[*QUICK, "training.epochs=1"])
+    package.train(pages, out=tmp_path / "run", settings=as_dict(*QUICK, "training.epochs=1"))
     before = (tmp_path / "run.pages" / "train.jsonl").read_bytes()
     with pytest.raises(InputError, match="is there already"):
-        package.train(pages[:5], out=tmp_path / "run", settings=list(QUICK))
+        package.train(pages[:5], out=tmp_path / "run", settings=as_dict(*QUICK))
     assert (tmp_path / "run.pages" / "train.jsonl").read_bytes() == before
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.crash.nursery import TINY, differing, finished, new_run, outcome, resumed, small_files
+from tests.tiny import as_dict
 
 import batag
 from batag.errors import BatagError, InputError
@@ -118,9 +119,9 @@ def test_several_files_are_trained_on_as_one(tmp_path: Path, files: dict[str, An
         path.write_bytes(b"".join(part))
     settings = [*TINY, "training.epochs=3"]
     given = [str(names[0]), names[1]]
-    batag.train(given, dev=list(files["dev"]), out=tmp_path / "run", settings=settings, device="cpu")
+    batag.train(given, dev=list(files["dev"]), out=tmp_path / "run", settings=as_dict(*settings), device="cpu")
     assert differing(outcome(tmp_path / "run"), outcome(done)) == []
-    batag.train(iter(map(str, names)), out=tmp_path / "held", settings=[*TINY, "training.epochs=1"], device="cpu")
+    batag.train(iter(map(str, names)), out=tmp_path / "held", settings=as_dict(*TINY, "training.epochs=1"), device="cpu")
     assert len(json.loads((tmp_path / "held" / "data.json").read_bytes())["train"]) == 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import torch
 from tests.conftest import mostly_long
 from tests.crash.nursery import TINY, differing, finished, new_run, outcome, resumed, small_files
 from tests.strategies import read_all, written
+from tests.tiny import as_dict
 from torch import Tensor, nn
 
 import batag
@@ -43,6 +44,15 @@ from batag.training.run import Run
 from batag.training.selection import Selection
 
 SHORT = "training.epochs=2"
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Two threads on a busy machine are far slower than one."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(autouse=True)
@@ -121,7 +131,7 @@ def test_metrics_have_a_line_every_ten_steps_and_one_an_epoch(done: Run) -> None
 
 def test_the_library_gives_the_same_as_its_parts(tmp_path: Path, files: dict[str, Any], done: Run) -> None:
     tagger = batag.train(
-        files["train"][0], dev=str(files["dev"][0]), out=tmp_path / "run", settings=[*TINY, SHORT], device="cpu"
+        files["train"][0], dev=str(files["dev"][0]), out=tmp_path / "run", settings=as_dict(*TINY, SHORT), device="cpu"
     )
     assert differing(outcome(tmp_path / "run"), outcome(done.folder)) == []
     assert tagger.labels == batag.load(done.folder, device="cpu").labels
@@ -132,7 +142,7 @@ def test_pages_that_are_in_no_file_are_written_beside_the_run_and_it_can_be_resu
 ) -> None:
     pages = {part: read_all(files[part][0]) for part in ("train", "dev")}
     settings = [*TINY, "training.epochs=1"]
-    batag.train(iter(pages["train"]), dev=pages["dev"], out=tmp_path / "run", settings=settings, device="cpu")
+    batag.train(iter(pages["train"]), dev=pages["dev"], out=tmp_path / "run", settings=as_dict(*settings), device="cpu")
     resumed(tmp_path / "run", SHORT)
     assert differing(outcome(tmp_path / "run"), outcome(done.folder)) == []
 
@@ -140,9 +150,9 @@ def test_pages_that_are_in_no_file_are_written_beside_the_run_and_it_can_be_resu
 def test_training_again_into_the_folder_of_a_run_leaves_its_pages_alone(tmp_path: Path) -> None:
     pages = list(sample_pages("en", pages=12))
     settings = [*TINY, "training.epochs=1"]
-    batag.train(pages, dev=pages[:4], out=tmp_path / "run", settings=settings, device="cpu")
+    batag.train(pages, dev=pages[:4], out=tmp_path / "run", settings=as_dict(*settings), device="cpu")
     with pytest.raises(InputError, match="is there already"):
-        batag.train(pages[:6], dev=pages[:3], out=tmp_path / "run", settings=settings, device="cpu")
+        batag.train(pages[:6], dev=pages[:3], out=tmp_path / "run", settings=as_dict(*settings), device="cpu")
     # The run that was there can still be resumed.
     assert resumed(tmp_path / "run", SHORT).learner.epochs == 2
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from tests.conftest import mostly_long
-from tests.tiny import QUICK, tiny_backbone
+from tests.tiny import QUICK, as_dict, tiny_backbone
 
 import batag
 from batag.bundles.bundle import Bundle, read_bundle
@@ -44,7 +44,7 @@ def pages_in(language: str, split: str = "train") -> list[Page]:
 def trained(folder: Path, *pages: Page, settings: list[str] | None = None) -> Path:
     write_pages(pages, folder / "train.jsonl")
     dev = pages_in(str(pages[0].language), "dev")
-    return train_run(folder / "train.jsonl", dev=dev, out=folder / "run", recipe=None, settings=settings or AUTO, device="cpu")
+    return train_run(folder / "train.jsonl", dev=dev, out=folder / "run", settings=as_dict(*(settings or AUTO)), device="cpu")
 
 
 @pytest.fixture(scope="module")

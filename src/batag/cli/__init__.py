@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 
-from batag.cli.options import with_reading
 from batag.errors import BatagError, InputError, missing_package
 
 
@@ -42,7 +41,7 @@ COMMANDS = (
     *("evaluate", "show", "export", "tag", "paper"),
 )
 for command in COMMANDS:
-    app.command()(_until_nobody_reads(with_reading(getattr(import_module(f"batag.cli.{command}"), command))))
+    app.command()(_until_nobody_reads(getattr(import_module(f"batag.cli.{command}"), command)))
 
 
 def _version(asked: bool) -> None:
@@ -65,7 +64,7 @@ def main() -> None:
     try:
         app()
     except BatagError as error:
-        typer.echo(f"batag: {error}", err=True)
+        typer.echo(f"batag: {error.for_command_line()}", err=True)
         sys.exit(error.exit_code)
     except ModuleNotFoundError as error:
         if (missing := missing_package(error)) is None:

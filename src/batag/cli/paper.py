@@ -58,10 +58,9 @@ def paper(
     """Train the cells of a table that are not finished yet, and write it with the paper's own numbers beside."""
     from batag.cli.theory import THEORY
 
-    reading = options.Reading(format, columns_of_pages, language, encoding)
     if table in THEORY:
         out.mkdir(parents=True, exist_ok=True)
-        pages = None if train is None else (train, reading.options)
+        pages = None if train is None else (train, options.of_input(format, columns_of_pages, language, encoding))
         THEORY[table](out, pages=pages, as_json=as_json)
         return
     import json
@@ -91,7 +90,7 @@ def paper(
         corpus = store.corpus(name)
     else:
         corpus = _corpus(train, dev, test, name=name, out=out)
-        corpus = replace(corpus, reading=reading.options)
+        corpus = replace(corpus, reading=options.of_input(format, columns_of_pages, language, encoding))
     cells = list(definition.cells(corpus, seeds=seeds, epochs=epochs, more=set_ or []))
     if not show:
         try:

@@ -55,17 +55,24 @@ def tag(
     ] = False,
     engine: options.Engine = "auto",
     device: options.Device = "auto",
-    reading: options.Reading = options.READING,
+    format: options.Format = None,
+    columns: options.Columns = None,
+    language: options.Language = None,
+    encoding: options.Encoding = None,
+    strict: options.Strict = False,
+    problems: options.ProblemFile = None,
     as_json: options.Json = False,
 ) -> None:
     """Tag pages: a catalogue to a folder or file (left at any moment, the same command goes on), texts in the terminal, or
     JSON lines in a pipe (and with --json)."""
     from batag.catalogue.inputs import find_inputs, is_input
     from batag.cli import cataloguing
+    from batag.cli.terminal import collected_problems
     from batag.errors import InputError, UsageError
     from batag.pages.formats import format_to_write
     from batag.pages.targets import check_targets
 
+    said_of_input = options.of_input(format, columns, language, encoding)
     asked: dict[str, Any] = {
         "richness": richness,
         "labels": tuple(each.strip() for each in labels.split(",")) if labels else (),
@@ -85,32 +92,32 @@ def tag(
             pages,
             shape,
             asked=asked,
-            reading=reading.options,
+            reading=said_of_input,
             engine=engine,
             workers=workers,
             cluster=cluster,
             restart=restart,
-            strict=reading.strict,
+            strict=strict,
             stop_words=stop_words,
-            problems=reading.problems,
+            problems=problems,
             as_json=as_json,
         )
         return
     target = "" if out is None or out == "-" else out
     given: list[str] = []
     for each in pages or []:
-        given += find_inputs([each], format=reading.format, out=target, one_file=True) if _is_folder(each) else [each]
-    check_targets([out, reading.problems], [*filter(is_input, given), bundle, stop_words])
+        given += find_inputs([each], format=format, out=target, one_file=True) if _is_folder(each) else [each]
+    check_targets([out, problems], [*filter(is_input, given), bundle, stop_words])
     if out is not None and Path(out).is_file() and not restart:
         raise InputError("is there already", where=out, todo="Say --restart to replace it, or name another file")
-    with reading.collected() as found:
+    with collected_problems(strict=strict, path=problems) as found:
         _stream(
             bundle,
             given,
             out,
             to,
             asked,
-            reading.options,
+            said_of_input,
             found,
             stop_words=stop_words,
             engine=engine,

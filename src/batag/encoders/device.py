@@ -18,7 +18,7 @@ def choose_device(name: str) -> torch.device:
     if kind not in there:
         raise unknown_name(name, DEVICES, "a device")
     if not there[kind]:
-        raise UsageError(f"this machine has no {kind}", todo="Use --device cpu or auto")
+        raise UsageError(f"this machine has no {kind}", todo="Use --device cpu or auto", python='Use device="cpu" or "auto"')
     try:
         return torch.device(name)
     except RuntimeError as error:

@@ -30,7 +30,11 @@ class OnnxEngine(LayerEngine):
 
     def __init__(self, bundle: Bundle, *, device: str = "auto", threads: int | None = None, graph: bytes | None = None) -> None:
         if device not in ("auto", "cpu"):
-            raise UsageError(f"ONNX runs on the CPU, not on {device!r}", todo="Use --device cpu, or --engine torch")
+            raise UsageError(
+                f"ONNX runs on the CPU, not on {device!r}",
+                todo="Use --device cpu, or --engine torch",
+                python='Use device="cpu", or engine="torch"',
+            )
         super().__init__(bundle)
         self.threads = check_threads(threads)
         self._path, self._graph = bundle.folder / GRAPH, graph

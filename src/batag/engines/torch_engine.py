@@ -40,7 +40,11 @@ class TorchEngine(LayerEngine):
         self.layers = nn.ModuleDict({"encoder": self.model.encoder, "head": self.model.head})
         if ranges is not None:
             if self.device.type != "cpu":
-                raise UsageError("int8 runs on the CPU only", todo="Use --device cpu, or --engine torch")
+                raise UsageError(
+                    "int8 runs on the CPU only",
+                    todo="Use --device cpu, or --engine torch",
+                    python='Use device="cpu", or engine="torch"',
+                )
             if not int8_works():
                 raise UsageError(f"torch {torch.__version__} has no int8 product", todo="Use --engine torch, or another torch")
             self.layers = deepcopy(self.layers)

@@ -24,6 +24,12 @@ class Tag:
     normal: str | None = None
     source: str = PERSON
 
+    def to_dict(self) -> dict[str, Any]:
+        """The tag as a JSON object, as in a file of tagged pages: `score` and `normal` only where there is one."""
+        record = {"field": self.field, "start": self.start, "end": self.end, "label": self.label, "text": self.text}
+        known = {"score": self.score, "normal": self.normal}
+        return record | {key: value for key, value in known.items() if value is not None} | {"source": self.source}
+
 
 @dataclass(frozen=True, slots=True)
 class Page:

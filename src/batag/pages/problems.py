@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TextIO
 
@@ -81,9 +82,12 @@ class Problem:
 class Problems:
     """Collects problems: all are counted, the first are kept, a log gets every one; strict turns the first into an error."""
 
-    def __init__(self, *, strict: bool = False, log: TextIO | None = None) -> None:
+    def __init__(
+        self, *, strict: bool = False, log: TextIO | None = None, on_problem: Callable[[Problem], object] | None = None
+    ) -> None:
         self.strict = strict
         self.log = log
+        self.on_problem = on_problem
         self.counts: Counter[str] = Counter()
         self.listed: list[Problem] = []
         self.ids: set[int] = set()
@@ -97,12 +101,15 @@ class Problems:
         reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..."
         problem = Problem(kind, where, reason, page)
         if self.strict:
+            where += f" (page {page})" if page else ""
             raise InputError(
-                reason, where=where + (f" (page {page})" if page else ""), todo="Mend it, or read without --strict"
+                reason, where=where, todo="Mend it, or read without --strict", python="Mend it, or leave strict out"
             )
         self.counts[kind] += 1
         if len(self.listed) < settings.remembered_problems:
             self.listed.append(problem)
+        if self.on_problem is not None:
+            self.on_problem(problem)
         if self.log is not None:
             self.log.write(json.dumps(asdict(problem) | {"effect": problem.effect}, ensure_ascii=False) + "\n")
 

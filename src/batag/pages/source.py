@@ -238,11 +238,13 @@ def _check_utf8(head: bytes, name: str) -> None:
     if bad * 2 <= len(lines) and head.count(b"\0") * 4 <= len(head):
         return
     offer = guess_encoding(head)
-    todo = "Say which with --encoding NAME, or save it as UTF-8"
+    todo, python = (f"Say which with {option}, or save it as UTF-8" for option in ("--encoding NAME", 'encoding="NAME"'))
     if offer is not None:
         also = f" ({_ALSO[offer]})" if offer in _ALSO else ""
-        todo = f"It looks like {offer}{also}: say --encoding {offer}"
-    raise InputError("is not UTF-8", where=name, todo=todo)
+        todo, python = (
+            f"It looks like {offer}{also}: say {option}" for option in (f"--encoding {offer}", f'encoding="{offer}"')
+        )
+    raise InputError("is not UTF-8", where=name, todo=todo, python=python)
 
 
 def _decodes(data: bytes, encoding: str = "utf-8") -> bool:

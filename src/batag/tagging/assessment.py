@@ -1,14 +1,19 @@
-"""A tagger against pages that people labelled (or, if there are none, machines)."""
+"""How good a tagger is on pages that people labelled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
+from batag.errors import InputError
 from batag.evaluation.assessment import Assessment, Wrong
 from batag.evaluation.decoding import Richness
 from batag.evaluation.report import Report
 from batag.labels.provenance import Measuring
 from batag.pages.page import Page
+from batag.segmentation.majority import read_with_language
 from batag.tagging.tagger import Tagger
 
 
@@ -19,3 +24,26 @@ def assess(tagger: Tagger, pages: Iterable[Page], *, richness: Richness = None, 
         found.add(prediction, tagger.decoding, richness=richness, wrong=wrong)
     found.not_labelled, found.not_reviewed, found.measured_by = measuring.not_labelled, measuring.not_reviewed, measuring.by
     return found
+
+
+def evaluate_pages(
+    tagger: Tagger | Path | str,
+    pages: Path | str | Iterable[Page] | Iterable[Path | str],
+    *,
+    richness: Richness = None,
+    columns: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The report of `assess` on files or on pages at hand."""
+    tagger = tagger if isinstance(tagger, Tagger) else Tagger.load(tagger)
+    found = assess(tagger, _read(pages, columns), richness=richness)
+    if not found.pages:
+        what = "no labelled page to score on" if found.not_labelled + found.not_reviewed else "no page could be read"
+        raise InputError(what, todo="Give labelled pages: docs/labelling.md says what they are")
+    return found.report()
+
+
+def _read(pages: Path | str | Iterable[Page] | Iterable[Path | str], columns: Mapping[str, str] | None) -> Iterator[Page]:
+    given = [pages] if isinstance(pages, (str, Path)) else pages
+    return chain.from_iterable(
+        [each] if isinstance(each, Page) else read_with_language(each, columns=columns) for each in given
+    )

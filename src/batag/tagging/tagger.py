@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from batag.encoders.sequence import Window, join_windows, page_words, windows
 from batag.engines import build_engine
 from batag.engines.choice import choose_engine
 from batag.engines.engine import Engine
-from batag.errors import BatagError, InputError
+from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.calibration import Calibration
 from batag.evaluation.decoding import Decoding, Prediction, Richness
 from batag.evaluation.operating_point import Dial
@@ -28,7 +28,9 @@ from batag.pages.stopwords import stop_words_by_language
 from batag.settings import settings
 
 _BATCH = 256
+_TEXT_KEYS = {"title", "description", "fields", "tokens"}
 AnyPage = Page | Mapping[str, Any]
+_Item = TypeVar("_Item")
 Known = dict[tuple[str, ...], Floats]
 """What an engine said of the words of a window."""
 
@@ -72,12 +74,24 @@ class Tagger:
         self._options = {"engine": engine, "device": device, "stop_words": more, "threads": threads}
 
     @classmethod
-    def load(cls, folder: Path | str, **options: Any) -> Tagger:
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        engine: str | Engine = "auto",
+        device: str = "auto",
+        stop_words: str | Path | Iterable[str | Path] = (),
+        threads: int | None = None,
+    ) -> Tagger:
         """The tagger of a bundle's (or a finished run's) folder, with the engine that answers soonest, or the one named.
 
         It uses one thread (or those of the settings), or as many `threads` as are asked for; torch's own number stays.
         """
-        return cls(read_bundle(folder), **options)
+        return cls(read_bundle(folder), engine=engine, device=device, stop_words=stop_words, threads=threads)
+
+    def __repr__(self) -> str:
+        name, labels = self.bundle.description.name, ", ".join(self.labels)
+        return f"<Tagger {name}: {labels}; engine {self.engine.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, here or in another process, is loaded again from the same folder."""
@@ -109,21 +123,28 @@ class Tagger:
             raise InputError(tags.error, todo="docs/tagging.md says what a page is")
         return tags
 
-    def tag_many(self, pages: Iterable[AnyPage], richness: Richness = None) -> Iterator[Tags]:
-        """The tags of each page, in order; a page that cannot be tagged has none and says why in `error`."""
+    def tag_many(self, pages: Iterable[AnyPage], richness: Richness = None, *, batch: int | None = None) -> Iterator[Tags]:
+        """The tags of each page, in order; a page that cannot be tagged has none and says why in `error`.
+
+        The first page is answered before the second is asked for; then more and more are tagged together, up to 256, or
+        `batch` pages at a time if that is given.
+        """
+        if batch is not None and (type(batch) is not int or batch < 1):
+            raise UsageError(f"batch {batch!r} is not a whole number above 0", todo="Leave it out, or give 1 to 256")
         self.offsets(richness)  # a richness that cannot be is said before the first page is asked for
-        iterator = iter(pages)
-        while batch := list(islice(iterator, _BATCH)):
-            read = [self._read(page) for page in batch]
+        return self._tag_many(pages, richness, batch)
+
+    def _tag_many(self, pages: Iterable[AnyPage], richness: Richness, size: int | None) -> Iterator[Tags]:
+        for some in _growing(pages, first=size or 1, most=size or _BATCH):
+            read = [self._read(page) for page in some]
             tagged = iter(self.tags_of_all(self.predict_all([page for page in read if isinstance(page, Page)]), richness))
             for page in read:
                 yield Tags(next(tagged)) if isinstance(page, Page) else Tags(error=page)
 
     def predict(self, pages: Iterable[Page]) -> Iterator[Prediction]:
         """Each page in tokens with probabilities; `tags_of` and `labels_of` say what follows."""
-        iterator = iter(pages)
-        while batch := list(islice(iterator, _BATCH)):
-            yield from self.predict_all(batch)
+        for some in _growing(pages, first=_BATCH, most=_BATCH):
+            yield from self.predict_all(some)
 
     def labels_of(self, prediction: Prediction, richness: Richness = None) -> list[NDArray[np.int64]]:
         """The label of each token, one array a field."""
@@ -190,7 +211,17 @@ class Tagger:
             read = reader.page(page, where="page", number=1)
         except BatagError as error:
             return str(error)
+        if read is None and problems.counts.keys() == {"empty-page"} and _TEXT_KEYS & page.keys():
+            return Page("page", {})
         return read if read is not None else "; ".join(problem.reason for problem in problems.listed) or "not a page"
+
+
+def _growing(pages: Iterable[_Item], *, first: int, most: int) -> Iterator[list[_Item]]:
+    """The pages in batches, each twice as large as the one before, up to the largest."""
+    iterator, size = iter(pages), first
+    while some := list(islice(iterator, size)):
+        yield some
+        size = min(2 * size, most)
 
 
 def _load_again(folder: Path, description: Description, options: dict[str, Any]) -> Tagger:

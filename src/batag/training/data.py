@@ -214,6 +214,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
             f"no dev pages to choose the best epoch by: {held}",
             where=", ".join(map(str, files.dev)) or where,
             todo="Name a file with --dev",
+            python="Give dev pages: dev=FILE",
         )
     size = {"window": recipe.training.window, "overlap": recipe.training.overlap}
     examples = {part: make_examples(words, scheme, **size) for part, words in found.items()}

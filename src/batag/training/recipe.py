@@ -232,23 +232,30 @@ def default_text() -> str:
     return resources.files("batag.training").joinpath("default.toml").read_text(encoding="utf-8")
 
 
-def read_recipe(path: Path | None, *, settings: Iterable[str] = (), base: Mapping[str, Any] | None = None) -> Recipe:
-    """The recipe of a file (None: the default), changed by `table.key=value` settings.
+def read_recipe(
+    path: Path | None,
+    *,
+    settings: Iterable[str] = (),
+    changes: Mapping[str, Any] | None = None,
+    base: Mapping[str, Any] | None = None,
+) -> Recipe:
+    """The recipe of a file (None: the default), changed by `table.key=value` settings or by tables of changes.
 
     With a `base`, that stands in the default's place.
     """
-    changes: list[Mapping[str, Any]] = [] if base is None else [base]
+    read: list[Mapping[str, Any]] = [] if base is None else [base]
     if path is not None:
         try:
-            changes.append(tomllib.loads(path.read_text(encoding="utf-8")))
+            read.append(tomllib.loads(path.read_text(encoding="utf-8")))
         except OSError as error:
             raise InputError(f"cannot be opened ({error.strerror})", where=str(path), todo="Name a recipe (TOML)") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(
                 f"is not TOML: {error}", where=str(path), todo="batag train --show-recipe prints a whole one"
             ) from error
-        Recipe.resolve(*changes, where=str(path))
-    return Recipe.resolve(*changes, *map(parse_setting, settings), where="--set" if settings else str(path or "recipe"))
+        Recipe.resolve(*read, where=str(path))
+    where = "--set" if settings else "settings" if changes else str(path or "recipe")
+    return Recipe.resolve(*read, *map(parse_setting, settings), changes or {}, where=where)
 
 
 def _toml(value: str | float | bool) -> str:

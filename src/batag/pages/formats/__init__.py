@@ -126,7 +126,8 @@ def format_to_write(path: Path | str, said: str | None) -> str:
     name = check_format(said) if said else "jsonl" if str(path) == "-" else format_of_name(path)
     if name is None or not FORMATS[name].writes:
         writable = ", ".join(each for each, format in FORMATS.items() if format.writes)
-        raise UsageError(f"cannot tell which format to write to {path}", todo=f"Say --to with one of {writable}")
+        what = f"cannot tell which format to write to {path}"
+        raise UsageError(what, todo=f"Say --to with one of {writable}", python=f"Give format=, one of {writable}")
     if name == "xlsx" and Path(path).suffix.lower() == ".xlsm":
         raise UsageError(f"{path} would be a workbook with macros", todo="Name it .xlsx")
     if name in ("parquet", "xlsx") and Path(path).suffix in (".gz", ".zst"):
@@ -185,7 +186,8 @@ def detect_format(source: Source) -> str:
         return named
     lines = "One title a line is read by batag tag from standard input, if no file is named: batag tag RUN < titles.txt"
     todo = f"Say it, as in --format conll (there are {', '.join(FORMATS)}). {lines}"
-    raise InputError("is in a format that cannot be told from its content or name", where=source.name, todo=todo)
+    python = f'Say it, as in format="conll" (there are {", ".join(FORMATS)})'
+    raise InputError("is in a format that cannot be told from its content or name", where=source.name, todo=todo, python=python)
 
 
 def _detect_json(first: Mapping[str, Any], *, array: bool) -> str:

@@ -72,8 +72,9 @@ def column_names(header: list[Any], source: Source) -> list[str]:
     check_columns(source.columns, names, where=source.name)
     wanted = {"title", "description", "fields", "more", KEY}
     if not (wanted & (source.columns.keys() | lower.keys())) and not any(name not in COLUMNS for name in source.columns):
-        todo = f"Map one with --columns title=NAME; the columns are {', '.join(filter(None, names)) or 'none'}"
-        raise InputError("has no column title or description", where=source.name, todo=todo)
+        there = f"the columns are {', '.join(filter(None, names)) or 'none'}"
+        todo, python = f"Map one with --columns title=NAME; {there}", f'Map one with columns={{"title": "NAME"}}; {there}'
+        raise InputError("has no column title or description", where=source.name, todo=todo, python=python)
     mapped = set(source.columns.values())
     own = {*COLUMNS, *KNOWN_KEYS}
     known = [name if name in mapped or name.lower() not in own else name.lower() for name in names]
