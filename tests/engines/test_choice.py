@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,16 @@ def test_a_bundle_is_loaded_with_onnx_and_no_other_engine(monkeypatch: pytest.Mo
     tagger = batag.load(tiny_exported())
     assert tagger.engine.name == "onnx"
     assert tagger.tag({"title": "new running shoes"}) is not None
+
+
+def test_a_device_goes_through_the_same_job_with_torch(tmp_path: Path) -> None:
+    write_pages(catalogue(3), tmp_path / "pages.jsonl")
+    call = ("tag", tiny_exported(), tmp_path / "pages.jsonl", "--json")
+    done = typed(*call, "-o", f"{tmp_path}/tagged/", "--device", "cpu:0", "--workers", 2)
+    assert '"engine": "torch"' in done.stdout
+    assert json.loads((tmp_path / "tagged" / "_batag" / "job.json").read_bytes())["device"] == "cpu:0"
+    done = typed(*call, "-o", f"{tmp_path}/other/", "--device", "cpu:0", "--engine", "onnx")
+    assert (done.returncode, "ONNX runs on the CPU, not on 'cpu:0'" in done.stderr) == (2, True)
 
 
 def test_a_catalogue_job_takes_the_engine_by_the_size_of_its_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

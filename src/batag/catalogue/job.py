@@ -59,6 +59,7 @@ class Job:
     restart: bool = False
     strict: bool = False
     stop_words: tuple[str, ...] = ()
+    device: str = "cpu"
 
     def run(
         self,
@@ -98,7 +99,7 @@ class Job:
                     if (said := whole.before(manifest)) is not None:
                         whole.remove()
                         return Totals.of_facts(said)
-                work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words)
+                work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words, self.device)
                 finished = manifest.finished()
                 sizes = [each["bytes"] or 0 for each in identities]
                 shares: dict[int, float] = {}
@@ -174,10 +175,10 @@ class Job:
     ) -> Iterable[PartFacts]:
         if self.cluster is not None:
             return on_cluster(work, parts, more, address=self.cluster, workers=self.workers, open_things=open_things)
-        # With a single part a process of its own would only cost its start.
+        # With a single part a process of its own would only cost its start; processes would have to share a GPU.
         first = list(islice(parts, 2))
         parts = _again(first, parts)
-        if len(first) < 2 or self.workers == 1:
+        if len(first) < 2 or self.workers == 1 or self.device != "cpu":
             return _here(work, parts, more) if first else ()
         workers = Workers(work, self.workers)
         open_things.callback(workers.stop)
@@ -191,6 +192,7 @@ class Job:
             "reading": reading,
             "bundle": bundle_hash(self.bundle),
             "engine": self.engine,
+            "device": self.device,
             "options": asdict(self.options),
             "stop words": hashlib.sha256("\n".join(self.stop_words).encode(errors="replace")).hexdigest(),
             "limits": {name: value for name, value in asdict(settings).items() if name in _LIMITS},

@@ -35,6 +35,7 @@ class Work:
     manifest: Manifest
     bundle_hash: str = ""
     stop_words: tuple[str, ...] = ()
+    device: str = "cpu"
 
     def load(self) -> Callable[[Part, Callable[[int], None]], PartFacts]:
         """A function that tags a part and puts it where it belongs."""
@@ -43,7 +44,7 @@ class Work:
         if self.bundle_hash and bundle_hash(self.bundle) != self.bundle_hash:
             todo = "Say --restart to begin anew with the bundle as it is now"
             raise InputError("has changed since the job began", where=str(self.bundle), todo=todo)
-        tagger = Tagger.load(self.bundle, engine=self.engine, device="cpu", stop_words=self.stop_words, threads=1)
+        tagger = Tagger.load(self.bundle, engine=self.engine, device=self.device, stop_words=self.stop_words, threads=1)
         gc.freeze()  # what is loaded stays: nobody need look at it again
 
         def work(part: Part, progress: Callable[[int], None]) -> PartFacts:

@@ -100,6 +100,7 @@ def run(
     asked: dict[str, Any],
     reading: dict[str, Any],
     engine: str,
+    device: str,
     workers: int,
     cluster: str | None,
     restart: bool,
@@ -123,7 +124,8 @@ def run(
     )
     job = Job(
         bundle=bundle,
-        engine=choose_engine(said, wanted=engine, device="cpu", large=_is_large(inputs)),
+        engine=choose_engine(said, wanted=engine, device=device, large=_is_large(inputs)),
+        device=device,
         inputs=inputs,
         out=shape.out,
         options=Options(format=shape.format, compression=shape.compression, **asked),

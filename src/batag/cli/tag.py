@@ -86,7 +86,7 @@ def tag(
         cataloguing.check_there(pages)
     if shape is not None and not shape.one_file and not (pages and all(map(is_input, pages))):
         raise UsageError("parts are made of files, not of texts", todo="Name files or folders, or - for standard input")
-    if shape is not None and shape.is_job and pages and all(map(is_input, pages)) and device in ("auto", "cpu"):
+    if shape is not None and shape.is_job and pages and all(map(is_input, pages)):
         cataloguing.run(
             bundle,
             pages,
@@ -94,6 +94,7 @@ def tag(
             asked=asked,
             reading=said_of_input,
             engine=engine,
+            device="cpu" if device == "auto" else device,
             workers=workers,
             cluster=cluster,
             restart=restart,
