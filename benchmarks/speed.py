@@ -176,11 +176,10 @@ def stages(options: argparse.Namespace) -> Facts:
 
     import batag
     from batag.catalogue.inputs import Inputs
-    from batag.pages.problems import Problems
 
     torch.set_num_threads(1)
     source = write(recombined(options.train, 8_000), options.work / "stages.jsonl")
-    part = next(Inputs(paths=(str(source),)).parts(Problems()))
+    part = next(Inputs(paths=(str(source),)).parts())
     gc.disable()  # as a job does
     found: Facts = {}
     for name, folder in (("default, float32 torch", options.bundle), ("default", options.bundle), ("swift", options.swift)):

@@ -17,9 +17,11 @@ from tests.tiny import catalogue, tiny_run, tiny_tagger
 
 from batag.catalogue.inputs import Inputs, find_inputs
 from batag.catalogue.job import Job
-from batag.catalogue.output import encode
+from batag.catalogue.output import Output, encode
+from batag.catalogue.part import Part
 from batag.catalogue.rows import Rows
 from batag.catalogue.tagged import Options
+from batag.catalogue.totals import Totals
 from batag.errors import InputError, UsageError
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
@@ -211,16 +213,13 @@ def test_a_job_that_is_left_goes_on_and_the_workbook_is_that_of_an_undisturbed_o
     options = Options(format="xlsx")
     out = tmp_path / "cut.xlsx"
     job = Job(bundle=tiny_run(), engine="torch", inputs=inputs, out=str(out), options=options, one_file=True, workers=1)
-    seen = 0
 
-    def leave(facts: Any) -> None:
-        nonlocal seen
-        seen += 1
-        if seen == after:
+    def leave(totals: Totals) -> None:
+        if totals.parts == after:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        job.run(problems=Problems(), told=leave)
+        job.run(problems=Problems(), watch=leave)
     assert not out.exists()
     assert job.run(problems=Problems()).found >= 7 * (after - 1)
     assert out.read_bytes() == (tmp_path / "whole.xlsx").read_bytes()
@@ -232,9 +231,9 @@ def test_a_row_that_excel_cannot_hold_is_cut_and_says_so(tmp_path: Path) -> None
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
     totals = tag(tmp_path / "in.jsonl", tmp_path / "out.xlsx")
     assert totals.errors == 1
-    assert "in.jsonl:1" in totals.failed[0]
+    assert totals.problems == {"cut-cell": 1}
     first, second = rows_of(tmp_path / "out.xlsx")
-    assert "description" in first["error"]
+    assert "in.jsonl:1: description" in first["error"]
     assert "32,767" in first["error"]
     assert second["error"] is None
     assert len(first["description"]) == 32_767
@@ -252,9 +251,9 @@ def test_characters_beyond_the_basic_plane_count_twice_as_in_excel(tmp_path: Pat
 def test_tags_of_such_characters_are_left_out_where_excel_has_no_room(tmp_path: Path) -> None:
     page = Page("1", {"title": "😀" * 13_200})
     tags = [page.cut("title", start, start + 60, "brand") for start in range(0, 13_200, 60)]
-    rows = Rows(records=[{}], pages=[page])
-    made = encode(rows, [tags], [None], format="xlsx", labels=("brand",), shown=("brand",))
-    (tmp_path / "out.xlsx").write_bytes(made.data)
+    rows = Rows(Part(source="in.jsonl", stem="in", format="jsonl"), records=[{}], pages=[page], problems=[()])
+    data, _ = encode(rows, [tags], Output(format="xlsx"), labels=("brand",), shown=("brand",))
+    (tmp_path / "out.xlsx").write_bytes(data)
     (row,) = rows_of(tmp_path / "out.xlsx")
     assert 20_000 < len(row["tags"].encode("utf-16-le")) // 2 <= 32_767
     assert f"{len(tags) - len(json.loads(row['tags']))} tags left out" in row["error"]

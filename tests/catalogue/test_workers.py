@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from batag.catalogue.part import Part
-from batag.catalogue.tagged import PartFacts
+from batag.catalogue.tagged import PartReport
 from batag.catalogue.workers import Work, Workers, _run
 
 
@@ -24,24 +24,24 @@ class DiesOnce:
 
     died: Path
 
-    def load(self) -> Callable[[Part, Callable[[int], None]], PartFacts]:
-        def work(part: Part, progress: Callable[[int], None]) -> PartFacts:
+    def load(self) -> Callable[[Part, Callable[[int], None]], PartReport]:
+        def work(part: Part, progress: Callable[[int], None]) -> PartReport:
             progress(4)
             if part.number == 0 and not self.died.exists():
                 self.died.touch()
                 os.kill(os.getpid(), 9)
             progress(part.rows - 4)
-            return PartFacts(**cast(Any, {"number": part.number, "rows": part.rows} | dict.fromkeys(MORE)))
+            return PartReport(**cast(Any, {"number": part.number, "rows": part.rows} | dict.fromkeys(MORE)))
 
         return work
 
 
-MORE = [name for name, each in PartFacts.__dataclass_fields__.items() if name not in ("number", "rows")]
+MORE = [name for name, each in PartReport.__dataclass_fields__.items() if name not in ("number", "rows")]
 
 
 def test_pages_of_a_worker_that_died_are_not_counted_twice(tmp_path: Path) -> None:
     parts = [
-        Part(number=number, kind="lines", source="in.jsonl", stem="in", first=1 + 10 * number, rows=10) for number in range(3)
+        Part(number=number, format="jsonl", source="in.jsonl", stem="in", first=1 + 10 * number, rows=10) for number in range(3)
     ]
     told: list[int] = []
     workers = Workers(cast(Work, DiesOnce(tmp_path / "died")), 2)
@@ -63,8 +63,8 @@ class Speaks:
     gone: Path
     manifest = SimpleNamespace(place=SimpleNamespace(name="out"))
 
-    def load(self) -> Callable[[Part, Callable[[int], None]], PartFacts]:
-        def work(part: Part, progress: Callable[[int], None]) -> PartFacts:
+    def load(self) -> Callable[[Part, Callable[[int], None]], PartReport]:
+        def work(part: Part, progress: Callable[[int], None]) -> PartReport:
             progress(4)
             self.said.touch()
             while not self.gone.exists():
@@ -83,7 +83,7 @@ def test_a_worker_whose_job_was_killed_ends_without_a_word(tmp_path: Path, capfd
     process.start()
     theirs.close()
     try:
-        ours.send(Part(number=0, kind="lines", source="in.jsonl", stem="in", first=1, rows=10))
+        ours.send(Part(number=0, format="jsonl", source="in.jsonl", stem="in", first=1, rows=10))
         while not said.exists() and process.is_alive():
             time.sleep(0.01)
         ours.close()

@@ -19,9 +19,9 @@ def test_a_log_gets_a_line_now_and_then_and_the_rest_of_the_errors_are_counted(
     call = ("tag", tiny_run(), tmp_path / "in.jsonl", "-o", f"{tmp_path}/out/", "--workers", "1")
     done = typed(*call)
     assert done.returncode == 0, done.stderr
-    assert "tokens a second" in done.stderr
+    assert "tokens per second" in done.stderr
     assert done.stderr.count("not JSON") == 10
-    assert "... and 3 more rows with an error; --problems FILE lists all" in done.stderr
+    assert "13 problems: 13 page skipped (13 bad-json); --problems FILE lists all" in done.stderr
     done = typed(*call, "--restart", "--problems", tmp_path / "problems.jsonl")
     assert f"all in {tmp_path / 'problems.jsonl'}" in done.stderr.replace("\n", "")
     assert len((tmp_path / "problems.jsonl").read_text(encoding="utf-8").splitlines()) == 13

@@ -44,11 +44,11 @@ def records(done: Done) -> list[dict[str, Any]]:
 
 
 def message(done: Done, code: int, *says: str) -> str:
-    """The message of a command that failed: its code, at most three lines, nothing on standard output."""
+    """The message of a command that failed: its code, at most five lines, nothing on standard output."""
     assert done.returncode == code, done.stderr
     assert done.stdout == ""
     lines = done.stderr.strip().splitlines()
-    assert 1 <= len(lines) <= 3, done.stderr
+    assert 1 <= len(lines) <= 5, done.stderr
     for each in says:
         assert each in done.stderr, done.stderr
     return lines[-1]

@@ -25,7 +25,6 @@ from batag.catalogue.rows import read_rows
 from batag.errors import BatagError, InputError
 from batag.pages.formats import NEEDS_TOKENS, write_pages
 from batag.pages.page import Page, Tag
-from batag.pages.problems import Problems
 from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 BATAG = str(Path(sys.executable).with_name("batag"))
@@ -123,8 +122,8 @@ def test_a_catalogue_job_opens_a_pipe_once(tmp_path: Path, format: str) -> None:
     inputs = Inputs(paths=(str(through_a_pipe(tmp_path, (tmp_path / "file").read_bytes())),))
     assert not inputs.resumable
     assert inputs.identities()[0]["bytes"] is None
-    inputs.check_alike("csv")
-    rows = [row for part in inputs.parts(Problems()) for row in read_rows(part, whole=True).pages]
+    inputs.check_alike()
+    rows = [row for part in inputs.parts() for row in read_rows(part, whole=True).pages]
     assert [row["title"] for row in rows if isinstance(row, Page)] == ["ACME 跑鞋"]
 
 
@@ -158,7 +157,7 @@ def test_a_file_cut_anywhere_is_an_error_or_a_listed_problem(tmp_path: Path, for
             except BatagError as error:
                 assert error.what  # noqa: PT017
             try:
-                for part in Inputs(paths=(str(path),), format=said).parts(Problems()):
+                for part in Inputs(paths=(str(path),), format=said).parts():
                     read_rows(part, whole=True)
             except BatagError as error:
                 assert error.what  # noqa: PT017
@@ -190,7 +189,7 @@ def test_odd_values_of_parquet_are_read_as_well_as_can_be(tmp_path: Path, kind: 
     assert page["title"] == "跑鞋"
     assert page.extra["odd"] is not None
     assert problems.counts.keys() <= {"bad-encoding"}
-    rows = [row for part in Inputs(paths=(str(path),)).parts(Problems()) for row in read_rows(part, whole=True).pages]
+    rows = [row for part in Inputs(paths=(str(path),)).parts() for row in read_rows(part, whole=True).pages]
     assert [row["title"] for row in rows if isinstance(row, Page)] == ["跑鞋"]
 
 

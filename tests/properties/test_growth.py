@@ -30,7 +30,6 @@ from batag.labels.weak import Marking, Terms
 from batag.pages.duplicates import fingerprint
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
-from batag.pages.problems import Problems
 from batag.segmentation import build_segmenter
 from batag.segmentation.detection import detect_language
 from batag.segmentation.segmentation import Segmentation, bring_tokens
@@ -185,7 +184,7 @@ def test_reading_a_catalogue_takes_steps_in_proportion_to_the_file(tmp_path: Pat
 
     def work(number: int) -> Callable[[], Any]:
         path = written(tmp_path / f"{number}-{file}", content(number))
-        return lambda: [read_rows(part, whole=True) for part in Inputs(paths=(str(path),)).parts(Problems())]
+        return lambda: [read_rows(part, whole=True) for part in Inputs(paths=(str(path),)).parts()]
 
     grows_in_proportion(steps, work, size)
 

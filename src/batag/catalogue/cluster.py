@@ -14,7 +14,7 @@ from typing import Any
 
 from batag.bundles.bundle import find_bundle
 from batag.catalogue.part import Part
-from batag.catalogue.tagged import PartFacts
+from batag.catalogue.tagged import PartReport
 from batag.catalogue.workers import Work, disk_error, part_error
 from batag.errors import BatagError, InputError, UsageError
 
@@ -41,7 +41,7 @@ class _Tagging:
         """Whoever hears this knows that the actor has a place and its bundle."""
         return True
 
-    def tag(self, part: Part) -> PartFacts | BatagError:
+    def tag(self, part: Part) -> PartReport | BatagError:
         """An error of the user's is an answer: raised, Ray would wrap it."""
         try:
             return self._tag(part, lambda pages: None)
@@ -66,7 +66,7 @@ def on_cluster(
     address: str,
     workers: int,
     open_things: ExitStack,
-) -> Iterator[PartFacts]:
+) -> Iterator[PartReport]:
     """Each part once, on as many actors as asked for, or as the cluster has CPUs; `ray` alone starts one on this machine."""
     try:
         import ray
@@ -103,7 +103,7 @@ class _Pool:
         self._actors[place] = self._start()
         self._starting[self._actors[place].ready.remote()] = place
 
-    def finished(self, parts: Iterator[Part], more: Callable[[int], None]) -> Iterator[PartFacts]:
+    def finished(self, parts: Iterator[Part], more: Callable[[int], None]) -> Iterator[PartReport]:
         again: deque[Part] = deque()
         while True:
             self._give(parts, again)
@@ -117,16 +117,16 @@ class _Pool:
             else:
                 place, part = self._going.pop(reference)
             try:
-                told = self._ray.get(reference)
+                answer = self._ray.get(reference)
             except self._ray.exceptions.RayError as error:
                 again.extend(self._lost(place, part, error))
                 continue
-            if isinstance(told, BatagError):
-                raise told
+            if isinstance(answer, BatagError):
+                raise answer
             self._tries.pop(_STARTING, None)  # a machine that is gone now and then over a night is no reason to stop
             if part is not None:
-                more(told.rows)
-                yield told
+                more(answer.rows)
+                yield answer
 
     def _first(self) -> Any:
         """The first that answers: an actor that has found a place, or one that has finished a part."""
@@ -151,7 +151,7 @@ class _Pool:
 
     def _lost(self, place: int, part: Part | None, error: Exception) -> list[Part]:
         """A new actor in the place of one that is gone; the parts that it had."""
-        where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}" if part is not None else _STARTING
+        where = part.where if part is not None else _STARTING
         self._tries[where] += 1
         if self._tries[where] >= _TRIES:
             todo = "See Ray's logs; the same command goes on where it stopped"

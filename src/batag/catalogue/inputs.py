@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
-from batag.catalogue.columns import other_columns
-from batag.catalogue.part import Entry, Part
+from batag.catalogue.part import Part
 from batag.catalogue.place import is_remote, local, names_under, whole_name
+from batag.catalogue.rows import read_rows
 from batag.errors import InputError, UsageError
 from batag.pages.file import once_only, open_file
-from batag.pages.formats import check_format, detect_format, format_of_name, pages_of
-from batag.pages.formats.delimited import column_names, table_rows
-from batag.pages.formats.jsonl import check_keys
-from batag.pages.formats.parquet import check_rows
-from batag.pages.formats.xlsx import SheetRows
-from batag.pages.problems import SKIPPED_PAGE, Problem, Problems
+from batag.pages.formats import check_format, format_of_name
+from batag.pages.formats.detection import detect_format
+from batag.pages.formats.parquet import row_groups
+from batag.pages.formats.reading import Record, read_records
+from batag.pages.page import Page
 from batag.pages.source import Source, open_source
+from batag.segmentation.majority import HEAD_PAGES, usual_language
 from batag.settings import settings
 
-_FOOTER = 1 << 16
+_MOST_LISTED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What is to be tagged, and what was said about it."""
+    """What is to be tagged, and the options that it is read with."""
 
     paths: tuple[str, ...]
     format: str | None = None
@@ -47,75 +45,65 @@ class Inputs:
         """What tells whether a file is still the one that a job began with; its rows are compared as they are read again."""
         return [{"name": path, "bytes": None if once_only(path) else _size(path)} for path in self.paths]
 
-    def check_alike(self, format: str) -> None:
-        """Whether the columns of all inputs fit into one table; JSON lines fit whatever they hold."""
-        seen: dict[Any, str] = {}
-        for path in self.paths if format != "jsonl" and len(self.paths) > 1 else ():
-            seen.setdefault(self._columns(path), path)
+    def check_alike(self) -> None:
+        """An error if the columns of the inputs do not fit into one table; of pipes it is only known when they are read."""
+        seen: dict[tuple[str, ...], Part] = {}
+        for path in self.paths if len(self.paths) > 1 else ():
+            if not once_only(path):
+                with self._opened(path) as (part, _):
+                    seen.setdefault(part.table_columns, part)
         if len(seen) > 1:
-            raise other_columns(*list(seen.items())[:2])
+            raise _other_columns(*list(seen.values())[:2])
 
-    def _columns(self, path: str) -> Any:
-        """Names (and types) of the columns of a table; nothing for what becomes one of ours."""
-        if once_only(path):
-            return None
-        source = open_source(path, problems=Problems(), encoding=self.encoding, columns=self.columns, language=self.language)
-        try:
-            name = self.format or detect_format(source)
-            if name in ("csv", "tsv"):
-                header = table_rows(source, "\t" if name == "tsv" else None).header
-                return spelt(header, column_names(header, source))
-            if name == "xlsx":
-                sheet = SheetRows(source)
-                return spelt(sheet.header, sheet.names)
-            if name != "parquet" or source.packed:
-                return None
-            import pyarrow.parquet as pq
+    def parts(self, *, alike: bool = False) -> Iterator[Part]:
+        """All parts in order, each with the usual language of its file. What is wrong with a whole file is an error before its
+        first part, and so, if they have to be `alike`, are other columns than those of the first file."""
+        first: Part | None = None
+        for number, part in enumerate(self._with_languages()):
+            first = first or part
+            if alike and part.table_columns != first.table_columns:
+                raise _other_columns(first, part)
+            yield replace(part, number=number)
 
-            with pq.ParquetFile(source.seekable()) as file:
-                return tuple((each.name, str(each.type)) for each in file.schema_arrow)
-        except (OSError, ValueError):  # said when it is read
-            return None
-        finally:
-            source.close()
+    def _with_languages(self) -> Iterator[Part]:
+        """The language of most pages is decided once, from the beginning of a file, so that no part depends on where it was
+        cut; nothing is looked at if the language is given."""
+        for _, own in groupby(self._of_files(), key=lambda part: part.file):
+            ahead: list[Part] = []
+            language = usual_language(_first_pages(own, ahead))
+            for part in chain(ahead, own):
+                yield replace(part, usual_language=language)
 
-    def parts(self, problems: Problems) -> Iterator[Part]:
-        """All parts in order; what is wrong with a whole file is an error before its first part."""
-        number = 0
+    def _of_files(self) -> Iterator[Part]:
         for file, path in enumerate(self.paths):
-            for part in self._of_file(path, problems):
-                yield replace(part, number=number, file=file)
-                number += 1
+            with self._opened(path) as (part, more):
+                for each in more:
+                    yield replace(part, file=file, **each)
 
-    def _of_file(self, path: str, problems: Problems) -> Iterator[Part]:
-        source = open_source(path, problems=problems, encoding=self.encoding, columns=self.columns, language=self.language)
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[tuple[Part, Iterator[dict[str, Any]]]]:
+        """What all parts of a file have in common, and what each has of its own."""
+        source = open_source(path, encoding=self.encoding, columns=self.columns, language=self.language)
         try:
-            name = self.format or detect_format(source)
-            said: dict[str, Any] = {
-                "number": 0,
-                "source": source.name,
-                "stem": source.stem,
-                "columns": dict(self.columns),
-                "language": self.language,
-            }
-            if name == "parquet" and not source.packed and not once_only(path):
-                yield from _ranges(source, said)
-            elif name == "jsonl":
-                check_keys(source)
-                yield from _cut(_lines(source), said | {"kind": "lines"}, source)
-            elif name in ("csv", "tsv"):
-                rows = table_rows(source, "\t" if name == "tsv" else None)
-                names = tuple(column_names(rows.header, source))
-                header = spelt(rows.header, names)
-                yield from _cut(_cells(source, rows), said | {"kind": "cells", "names": names, "header": header}, source)
-            elif name == "xlsx":
-                sheet = SheetRows(source)
-                names = tuple(sheet.names)
-                header = spelt(sheet.header, names)
-                entries = ((number, number - 1, cells) for number, cells in _with_failures(source, sheet))
-                yield from _cut(entries, said | {"kind": "sheet", "names": names, "header": header}, source)
+            format = self.format or detect_format(source)
+            ranged = format == "parquet" and not source.packed and not once_only(path)
+            if ranged:
+                groups, identity = row_groups(source)
+                more = _ranges(groups)
             else:
-                yield from _cut(_pages(source, name), said | {"kind": "pages"}, source)
+                identity, more = "", _cut(read_records(source, format), source)
+            part = Part(
+                source=source.name,
+                stem=source.stem,
+                format=format,
+                names=source.names,
+                header=source.header,
+                types=source.types if ranged else (),
+                identity=identity,
+                columns=dict(self.columns),
+                language=self.language,
+            )
+            yield part, more
         finally:
             source.close()
 
@@ -145,6 +133,11 @@ def find_inputs(given: Iterable[str], *, format: str | None, out: str = "", one_
     return tuple(found)
 
 
+def is_input(text: str) -> bool:
+    """Whether something that was typed is a file or a folder rather than a text."""
+    return text == "-" or is_remote(text) or (len(text) < 4096 and "\0" not in text and Path(local(text)).exists())
+
+
 def _lies_in(path: str, folder: str) -> bool:
     return whole_name(path).startswith(f"{folder}/")
 
@@ -154,106 +147,25 @@ def _size(path: str) -> int | None:
         return stream.seek(0, 2) if stream.seekable() else None
 
 
-def _lines(source: Source) -> Iterator[Entry]:
-    """JSON lines as they are; one that cannot be read says why."""
-    for number, line in _with_failures(source, source.raw_lines()):
-        if isinstance(line, str) or not line.isspace():
-            yield number, number, line
-
-
-def _cells(source: Source, rows: Iterable[tuple[int, list[str]]]) -> Iterator[Entry]:
-    for number, (line, cells) in enumerate(_with_failures(source, rows), 1):
-        if isinstance(cells, str) or any(cells):
-            yield line, number, cells
-
-
-def _pages(source: Source, format: str) -> Iterator[Entry]:
-    queue, problems = _Queue(), source.problems
-    source.problems = queue
-    number = 0
-    for page in chain(pages_of(source, format), [None]):
-        for problem in queue.taken(problems):
-            number += 1
-            yield number, number, f"{problem.where}: {problem.reason}"
-        if page is not None:
-            number += 1
-            yield number, number, page
-
-
-def _with_failures(source: Source, rows: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Rows, and in the place of one that the reader skipped the reason."""
-    queue, whole = _Queue(), source.problems
-    source.problems = queue
-    for number, row in chain(rows, [(0, None)]):
-        for problem in queue.taken(whole):
-            place = re.search(r"\d+$", problem.where)
-            yield int(place[0]) if place else 0, f"{problem.where}: {problem.reason}"
-        if row is not None:
-            yield number, row
-
-
-class _Queue(Problems):
-    """Problems until somebody takes them; none is too many."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.waiting: list[Problem] = []
-
-    def add(self, kind: str, where: str, reason: str, *, page: str = "") -> None:
-        self.waiting.append(Problem(kind, where, reason, page))
-
-    def taken(self, whole: Problems) -> list[Problem]:
-        """Those that cost a page; the others go to `whole`."""
-        waiting, self.waiting = self.waiting, []
-        for problem in waiting:
-            if problem.effect != SKIPPED_PAGE:
-                whole.add(problem.kind, problem.where, problem.reason, page=problem.page)
-        return [problem for problem in waiting if problem.effect == SKIPPED_PAGE]
-
-
-def _cut(entries: Iterable[Entry], said: dict[str, Any], source: Source) -> Iterator[Part]:
-    """Parts of so many rows, fewer if they are long."""
-    waiting: list[Entry] = []
+def _cut(records: Iterable[Record], source: Source) -> Iterator[dict[str, Any]]:
+    """So many records a part, fewer if they are long."""
+    waiting: list[Record] = []
     size, first = 0, 1
-    for entry in entries:
-        waiting.append(entry)
-        size += _length(entry[2])
+    for record in records:
+        waiting.append(record)
+        size += len(repr(record.value))
         if len(waiting) == settings.part_pages or size >= settings.part_bytes:
-            share = source.share_read() or 0.0
-            yield Part(first=first, rows=len(waiting), entries=tuple(waiting), share=share, **said)
+            yield {"first": first, "rows": len(waiting), "records": tuple(waiting), "share": source.share_read() or 0.0}
             first, size, waiting = first + len(waiting), 0, []
     if waiting:
-        yield Part(first=first, rows=len(waiting), entries=tuple(waiting), **said)
+        yield {"first": first, "rows": len(waiting), "records": tuple(waiting)}
 
 
-def _length(held: Any) -> int:
-    if isinstance(held, (bytes, str)):
-        return len(held)
-    return sum(len(str(cell)) for cell in held if cell) if isinstance(held, list) else held.characters
-
-
-def _ranges(source: Source, said: dict[str, Any]) -> Iterator[Part]:
-    """Rows of a Parquet file by its footer, which also tells whether it is the same file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    raw = source.seekable()
-    try:
-        with pq.ParquetFile(raw) as file:
-            column_names(file.schema_arrow.names, source)
-            groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
-            check_rows(file.metadata, raw, source.name)
-            sizes = [(group.num_rows, group.total_byte_size) for group in groups]
-            raw.seek(0, 2)
-            length = raw.tell()
-            raw.seek(max(0, length - _FOOTER))
-            identity = f"{length} {hashlib.blake2b(raw.read(), digest_size=16).hexdigest()}"
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        what = f"is not a readable Parquet file ({str(error).splitlines()[0][:120]})"
-        raise InputError(what, where=source.name, todo="Write it anew") from error
-    total, first = sum(rows for rows, _ in sizes), 0
-    for rows in _rows_of_parts(sizes):
-        yield Part(kind="range", first=first + 1, rows=rows, identity=identity, share=(first + rows) / total, **said)
+def _ranges(groups: Sequence[tuple[int, int]]) -> Iterator[dict[str, Any]]:
+    """Rows of a Parquet file by its row groups."""
+    total, first = sum(rows for rows, _ in groups), 0
+    for rows in _rows_of_parts(groups):
+        yield {"first": first + 1, "rows": rows, "share": (first + rows) / total}
         first += rows
 
 
@@ -274,13 +186,29 @@ def _rows_of_parts(groups: Iterable[tuple[int, int]]) -> Iterator[int]:
         yield taken
 
 
-def spelt(header: Iterable[str], names: Sequence[str]) -> tuple[str, ...]:
-    """The columns' names as they came, or where one is empty or stands twice, ours."""
-    own = [each.strip() for each in header]
-    times = Counter(own)
-    return tuple(each if each and times[each] == 1 else name for each, name in zip(own, names, strict=True))
+def _first_pages(parts: Iterator[Part], ahead: list[Part]) -> Iterator[Page]:
+    """The pages at the beginning of a file; the parts that they stand in are kept in `ahead`."""
+    for part in parts:
+        ahead.append(part)
+        if part.language is not None:
+            return
+        few = replace(part, rows=min(part.rows, HEAD_PAGES), records=part.records[:HEAD_PAGES])
+        yield from (page for page in read_rows(few, whole=False).pages if page is not None)
 
 
-def is_input(text: str) -> bool:
-    """Whether something that was typed is a file or a folder rather than a text."""
-    return text == "-" or is_remote(text) or (len(text) < 4096 and "\0" not in text and Path(local(text)).exists())
+def _other_columns(one: Part, other: Part) -> InputError:
+    """The error of two inputs with other columns."""
+    if not one.table_columns or not other.table_columns:
+        difference = "only one of them is a table of cells"
+    else:
+        pairs = [(one, set(other.table_columns)), (other, set(one.table_columns))]
+        only = [(part, [each for each in part.table_columns if each not in others]) for part, others in pairs]
+        difference = "; ".join(f"only {part.source} has {_listed(own)}" for part, own in only if own)
+        difference = difference or f"in another order: {_listed(one.table_columns)} against {_listed(other.table_columns)}"
+    what = f"has other columns than {one.source} ({difference})"
+    return InputError(what, where=other.source, todo="Name a folder, or tag each by itself")
+
+
+def _listed(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - _MOST_LISTED:,} more" if len(columns) > _MOST_LISTED else ""
+    return ", ".join(columns[:_MOST_LISTED]) + more

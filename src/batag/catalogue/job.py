@@ -14,21 +14,19 @@ from typing import Any
 
 from batag.bundles.bundle import find_bundle
 from batag.catalogue.cluster import check_address, on_cluster
-from batag.catalogue.columns import with_columns_alike
 from batag.catalogue.inputs import Inputs
-from batag.catalogue.majority import with_usual_language
-from batag.catalogue.manifest import LOCK, bundle_hash, has_parts, open_manifest, remove_job
+from batag.catalogue.manifest import LOCK, Manifest, bundle_hash, has_parts, open_manifest, remove_job
 from batag.catalogue.one_file import OneFile
 from batag.catalogue.part import Part
 from batag.catalogue.place import FOLDER, LocalPlace, is_remote, local, place_of
-from batag.catalogue.tagged import Options, PartFacts
+from batag.catalogue.tagged import Options, PartReport
 from batag.catalogue.totals import Totals
 from batag.catalogue.workers import Work, Workers, disk_error, part_error
 from batag.errors import BatagError, InputError
-from batag.pages.file import locked
-from batag.pages.formats.sheet import check_rows
-from batag.pages.problems import Problems
-from batag.pages.targets import check_targets
+from batag.pages.file import check_targets, locked
+from batag.pages.formats import FORMATS
+from batag.pages.formats.sheet import check_sheet_rows
+from batag.pages.problems import Problem, Problems
 from batag.settings import settings
 
 _UNFINISHED = re.compile(r"\..+\.\d+\.tmp")
@@ -46,7 +44,7 @@ _LIMITS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What is to be done; `out` is a folder for parts, or one file."""
+    """What is to be done; `out` is a folder for parts, or one file. On another device than the CPU one process does it all."""
 
     bundle: Path
     engine: str
@@ -56,19 +54,13 @@ class Job:
     one_file: bool = False
     workers: int = 0
     cluster: str | None = None
+    device: str = "cpu"
     restart: bool = False
     strict: bool = False
     stop_words: tuple[str, ...] = ()
-    device: str = "cpu"
 
-    def run(
-        self,
-        *,
-        problems: Problems,
-        watch: Watch = lambda totals: None,
-        told: Callable[[PartFacts], None] = lambda facts: None,
-    ) -> Totals:
-        """Tag all that is not tagged yet; an interruption keeps the finished parts. `told` hears of every part."""
+    def run(self, *, problems: Problems, watch: Watch = lambda totals: None) -> Totals:
+        """Tag all that is not tagged yet; an interruption keeps the finished parts. Problems of all rows are reported."""
         totals = Totals()
         if self.cluster is not None:
             check_address(self.cluster)
@@ -76,19 +68,19 @@ class Job:
         folder = str(whole.folder) if whole is not None else local(self.out)
         if whole is not None:
             check_targets([whole.path], [*self.inputs.paths, find_bundle(self.bundle)])
-        identities = self.inputs.identities()  # a file that is not there is said before anything is made
+        identities = self.inputs.identities()  # a file that is not there is an error before anything is made
         if whole is not None:
-            self.inputs.check_alike(self.options.format)
+            if self._one_table:
+                self.inputs.check_alike()
             whole.check_free(restart=self.restart)
         made = not is_remote(folder) and not Path(folder).exists()
         try:
             with ExitStack() as open_things:
                 if not is_remote(folder):
                     open_things.enter_context(_alone(Path(folder)))
-                place = place_of(folder)
                 manifest = open_manifest(
-                    place,
-                    self._facts_of(identities),
+                    place_of(folder),
+                    self._conditions(identities),
                     resumable=self.inputs.resumable,
                     options=self.options,
                     restart=self.restart,
@@ -96,50 +88,15 @@ class Job:
                 )
                 if whole is not None:
                     whole.check_ours(manifest)
-                    if (said := whole.before(manifest)) is not None:
+                    if (finished := whole.before(manifest)) is not None:
                         whole.remove()
-                        return Totals.of_facts(said)
-                work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words, self.device)
-                finished = manifest.finished()
-                sizes = [each["bytes"] or 0 for each in identities]
-                shares: dict[int, float] = {}
-
-                def left() -> Iterator[Part]:
-                    for part in self._parts(problems):
-                        if (facts := finished.pop(part.number, None)) is None or not manifest.is_whole(facts):
-                            shares[part.number] = sum(sizes[: part.file]) + part.share * sizes[part.file]
-                            yield part
-                        else:
-                            manifest.check(part, facts)
-                            totals.add(facts, before=True)
-                            told(facts)
-                            watch(totals)
-
-                def more(pages: int) -> None:
-                    totals.going += pages
-                    watch(totals)
-
-                for facts in self._facts(work, left(), more, open_things):
-                    totals.going = max(0, totals.going - facts.rows)
-                    totals.add(facts)
-                    totals.share = max(totals.share, shares.pop(facts.number, 0.0) / max(sum(sizes), 1))
-                    told(facts)
-                    watch(totals)
-                where = ", ".join(self.inputs.paths)
-                if finished:
-                    todo = "Say --restart to tag everything again"
-                    raise InputError("has fewer rows than when the job began", where=where, todo=todo)
-                if totals.pages == totals.errors and not totals.tokens:
-                    self._clear(folder, made=made)
-                    raise problems.no_page(where, errors=totals.errors)
-                if self.strict and totals.errors:
-                    self._clear(folder, made=made)
-                    what = f"{totals.errors:,} of {totals.pages:,} pages could not be tagged"
-                    raise InputError(what, where=where, todo="Mend them, or tag without --strict")
+                        return Totals.from_dict(finished)
+                self._tag(manifest, [each["bytes"] or 0 for each in identities], totals, problems, watch, open_things)
+                self._check_result(totals, problems, folder, made=made)
                 if whole is not None:
-                    whole.put_in_place(manifest, parts=totals.parts, facts=totals.facts())
+                    whole.put_in_place(manifest, parts=totals.parts, report=totals.to_dict())
                 else:
-                    manifest.done(totals.facts())
+                    manifest.done(totals.to_dict())
         except OSError as error:
             raise disk_error(error, self.out) from error
         except BatagError:
@@ -148,16 +105,69 @@ class Job:
             raise
         return totals
 
-    def _parts(self, problems: Problems) -> Iterator[Part]:
+    def _tag(
+        self,
+        manifest: Manifest,
+        sizes: list[int],
+        totals: Totals,
+        problems: Problems,
+        watch: Watch,
+        open_things: ExitStack,
+    ) -> None:
+        """Tag the parts that are not finished; all are counted."""
+        work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words, self.device)
+        finished = manifest.finished()
+        done_after: dict[int, float] = {}
+
+        def count(report: PartReport, *, before: bool) -> None:
+            totals.add(report, before=before)
+            for problem in report.problems:
+                problems.report(Problem(**problem))
+            watch(totals)
+
+        def unfinished() -> Iterator[Part]:
+            for part in self._parts():
+                if (report := finished.pop(part.number, None)) is None or not manifest.is_whole(report):
+                    done_after[part.number] = sum(sizes[: part.file]) + part.share * sizes[part.file]
+                    yield part
+                else:
+                    manifest.check(part, report)
+                    count(report, before=True)
+
+        def progress(pages: int) -> None:
+            totals.going += pages
+            watch(totals)
+
+        for report in self._reports(work, unfinished(), progress, open_things):
+            totals.going = max(0, totals.going - report.rows)
+            totals.share = max(totals.share, done_after.pop(report.number, 0.0) / max(sum(sizes), 1))
+            count(report, before=False)
+        if finished:
+            todo = "Say --restart to tag everything again"
+            raise InputError("has fewer rows than when the job began", where=", ".join(self.inputs.paths), todo=todo)
+
+    def _check_result(self, totals: Totals, problems: Problems, folder: str, *, made: bool) -> None:
+        """An error, and nothing is left behind, if there was no page, or if one must not fail and did."""
+        where = ", ".join(self.inputs.paths)
+        if totals.pages == totals.errors and not totals.tokens:
+            self._clear(folder, made=made)
+            raise problems.no_page(where)
+        if self.strict and totals.errors:
+            self._clear(folder, made=made)
+            what = f"{totals.errors:,} of {totals.pages:,} pages could not be tagged"
+            raise InputError(what, where=where, todo="Mend them, or tag without --strict")
+
+    @property
+    def _one_table(self) -> bool:
+        return self.one_file and FORMATS[self.options.format].kind == "table"
+
+    def _parts(self) -> Iterator[Part]:
         rows = 1
         try:
-            parts = self.inputs.parts(problems)
-            if self.one_file and self.options.format != "jsonl":
-                parts = with_columns_alike(parts)
-            for part in with_usual_language(parts):
+            for part in self.inputs.parts(alike=self._one_table):
                 rows += part.rows
                 if self.one_file and self.options.format == "xlsx":
-                    check_rows(rows)  # before anybody waits for it
+                    check_sheet_rows(rows)  # before anybody waits for it
                 yield part
         except OSError as error:
             what = f"cannot be read ({error.strerror or error})"
@@ -170,21 +180,21 @@ class Job:
         elif not is_remote(folder) and not has_parts(place := LocalPlace(Path(folder))):
             remove_job(place, folder=made)
 
-    def _facts(
-        self, work: Work, parts: Iterator[Part], more: Callable[[int], None], open_things: ExitStack
-    ) -> Iterable[PartFacts]:
+    def _reports(
+        self, work: Work, parts: Iterator[Part], progress: Callable[[int], None], open_things: ExitStack
+    ) -> Iterable[PartReport]:
         if self.cluster is not None:
-            return on_cluster(work, parts, more, address=self.cluster, workers=self.workers, open_things=open_things)
+            return on_cluster(work, parts, progress, address=self.cluster, workers=self.workers, open_things=open_things)
         # With a single part a process of its own would only cost its start; processes would have to share a GPU.
         first = list(islice(parts, 2))
         parts = _again(first, parts)
         if len(first) < 2 or self.workers == 1 or self.device != "cpu":
-            return _here(work, parts, more) if first else ()
+            return _here(work, parts, progress) if first else ()
         workers = Workers(work, self.workers)
         open_things.callback(workers.stop)
-        return workers.finished(parts, more)
+        return workers.finished(parts, progress)
 
-    def _facts_of(self, identities: list[dict[str, Any]]) -> dict[str, Any]:
+    def _conditions(self, identities: list[dict[str, Any]]) -> dict[str, Any]:
         """What must be the same for a job to go on."""
         reading = {name: getattr(self.inputs, name) for name in ("format", "columns", "language", "encoding")}
         return {
@@ -200,12 +210,12 @@ class Job:
         }
 
 
-def _here(work: Work, parts: Iterator[Part], more: Callable[[int], None]) -> Iterator[PartFacts]:
+def _here(work: Work, parts: Iterator[Part], progress: Callable[[int], None]) -> Iterator[PartReport]:
     """In this process."""
     tag = work.load()
     for part in parts:
         try:
-            yield tag(part, more)
+            yield tag(part, progress)
         except (BatagError, OSError, MemoryError):
             raise
         except Exception as error:

@@ -16,14 +16,14 @@ from batag.bundles.description import DESCRIPTION
 from batag.catalogue.output import COMPRESSIONS, SUFFIXES
 from batag.catalogue.part import Part
 from batag.catalogue.place import FOLDER, LocalPlace, Place
-from batag.catalogue.tagged import Options, PartFacts
+from batag.catalogue.tagged import Options, PartReport
 from batag.errors import InputError
 
 JOB, DONE, LOCK = f"{FOLDER}/job.json", f"{FOLDER}/done.json", f"{FOLDER}/lock"
 _RECORD = re.compile(r"part-(\d{6,})\.json")
 _SEAL = "check"
 _HASHED = ("bundle", "stop words")
-_MOST_SAID = 3
+_MOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -38,53 +38,49 @@ class Manifest:
 
     def file_of(self, number: int) -> str:
         """The name of a part's file."""
-        return f"part-{number:06}{self._suffix}"
+        return f"part-{number:06}{self.options.suffix}"
 
-    @property
-    def _suffix(self) -> str:
-        return f"{SUFFIXES[self.options.format]}{COMPRESSIONS[self.options.compression]}"
-
-    def finish_part(self, data: bytes, facts: PartFacts) -> None:
+    def finish_part(self, data: bytes, report: PartReport) -> None:
         """Record a part, then put it where it belongs: a part that is not what its record says is made again."""
         if self._current() != self.job:
             raise InputError("another job has begun here", where=self.place.name, todo="Give each job a folder of its own")
-        name, record = self.file_of(facts.number), _record(facts.number)
+        name, record = self.file_of(report.number), _record(report.number)
         if self.place.holds(name) and not self.place.holds(record):
             raise _foreign(name, self.place)
-        self.place.write(record, _sealed({"job": self.job, "file": name} | asdict(facts)))
+        self.place.write(record, _sealed({"job": self.job, "file": name} | asdict(report)))
         self.place.write(name, data)
 
     def _current(self) -> str | None:
         found = self.place.read(JOB)
-        return None if found is None else str(_said(found, self.place)["job"])
+        return None if found is None else str(_job_in(found, self.place)["job"])
 
-    def finished(self) -> dict[int, PartFacts]:
+    def finished(self) -> dict[int, PartReport]:
         """The parts that have a record of this job, and a file of the size that was recorded."""
         found = {}
         there = self.place.sizes()
         for number in _recorded(self.place):
-            facts = _facts(self.place.read(_record(number)), self.job, number)
-            if facts is not None and there.get(self.file_of(number)) == facts.bytes:
-                found[number] = facts
+            report = _report(self.place.read(_record(number)), self.job, number)
+            if report is not None and there.get(self.file_of(number)) == report.bytes:
+                found[number] = report
         return found
 
-    def check(self, part: Part, facts: PartFacts) -> None:
+    def check(self, part: Part, report: PartReport) -> None:
         """Whether a part that is finished was made of what the input holds now."""
-        if part.digest() != facts.input or part.rows != facts.rows:
-            where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
-            raise InputError("has changed since the job began", where=where, todo="Say --restart to tag everything again")
+        if part.digest() != report.input or part.rows != report.rows:
+            todo = "Say --restart to tag everything again"
+            raise InputError("has changed since the job began", where=part.where, todo=todo)
 
-    def is_whole(self, facts: PartFacts) -> bool:
+    def is_whole(self, report: PartReport) -> bool:
         """Whether a finished part is still what was written; of a store the size has to do."""
         if not isinstance(self.place, LocalPlace):
             return True
-        data = self.place.read(self.file_of(facts.number))
-        return data is not None and hashlib.sha256(data).hexdigest() == facts.sha256
+        data = self.place.read(self.file_of(report.number))
+        return data is not None and hashlib.sha256(data).hexdigest() == report.sha256
 
     def check_names(self) -> None:
         """Whether every file that has the name of a part is recorded as one."""
         known = {self.file_of(number) for number in _recorded(self.place)}
-        looks = re.compile(rf"part-\d{{6,}}{re.escape(self._suffix)}")
+        looks = re.compile(rf"part-\d{{6,}}{re.escape(self.options.suffix)}")
         for name in self.place.sizes():
             if looks.fullmatch(name) and name not in known:
                 raise _foreign(name, self.place)
@@ -92,31 +88,31 @@ class Manifest:
     def forget_others(self) -> None:
         """Remove the parts that other jobs recorded, and those whose records cannot be read any more."""
         for number in _recorded(self.place):
-            if _facts(data := self.place.read(_record(number)), self.job, number) is None:
+            if _report(data := self.place.read(_record(number)), self.job, number) is None:
                 self.place.remove(_file_in(data, number) or self.file_of(number))
                 self.place.remove(_record(number))
-        if self.done_facts() is None:
+        if self.done_report() is None:
             self.place.remove(DONE)
 
-    def done(self, facts: dict[str, Any]) -> None:
+    def done(self, report: dict[str, Any]) -> None:
         """All parts are there."""
         self.forget_others()
-        self.place.write(DONE, _sealed({"job": self.job} | facts))
+        self.place.write(DONE, _sealed({"job": self.job} | report))
 
-    def done_facts(self) -> dict[str, Any] | None:
-        """What was said of the job when all its parts were there."""
+    def done_report(self) -> dict[str, Any] | None:
+        """The totals of the job, if all its parts are there."""
         found = _unsealed(self.place.read(DONE))
         return found if found is not None and found.get("job") == self.job else None
 
 
 def open_manifest(
-    place: Place, facts: dict[str, Any], *, resumable: bool, options: Options, restart: bool, replaces: bool = False
+    place: Place, report: dict[str, Any], *, resumable: bool, options: Options, restart: bool, replaces: bool = False
 ) -> Manifest:
-    """The manifest of a new job, or of the same one that was left; what differs is said, and nothing is mixed."""
-    wanted = json.loads(json.dumps(facts))
-    said = place.read(JOB)
-    if said is not None and not restart:
-        before = _said(said, place)
+    """The manifest of a new job, or of the same one that was left; what differs is an error, and nothing is mixed."""
+    wanted = json.loads(json.dumps(report))
+    found = place.read(JOB)
+    if found is not None and not restart:
+        before = _job_in(found, place)
         changed = [_change(name, before.get(name), value) for name, value in wanted.items() if before.get(name) != value]
         if changed or not resumable:
             what = f"holds a job with other {', '.join(changed)}" if changed else "standard input cannot be read again"
@@ -142,19 +138,19 @@ def _change(name: str, old: Any, new: Any) -> str:
         old, new = ({str(each.get("name")): each.get("bytes") for each in files} for files in (there, new))
     if not isinstance(old, dict) or not isinstance(new, dict):
         return f"{name} ({old} before, {new} now)"
-    said = [
+    changes = [
         f"{key}: {_value(old, key)} before, {_value(new, key)} now"
         for key in {**old, **new}
         if old.get(key, ...) != new.get(key, ...)
     ]
-    more = f"; and {len(said) - _MOST_SAID:,} more" if len(said) > _MOST_SAID else ""
-    return f"{name} ({'; '.join(said[:_MOST_SAID])}{more})"
+    more = f"; and {len(changes) - _MOST_SHOWN:,} more" if len(changes) > _MOST_SHOWN else ""
+    return f"{name} ({'; '.join(changes[:_MOST_SHOWN])}{more})"
 
 
-def _value(said: dict[str, Any], key: str) -> str:
-    if key not in said:
+def _value(values: dict[str, Any], key: str) -> str:
+    if key not in values:
         return "not there"
-    return "nothing" if said[key] in (None, "", [], {}) else json.dumps(said[key], ensure_ascii=False)
+    return "nothing" if values[key] in (None, "", [], {}) else json.dumps(values[key], ensure_ascii=False)
 
 
 def remove_job(place: LocalPlace, *, folder: bool) -> None:
@@ -224,7 +220,7 @@ def _digest(record: dict[str, Any]) -> str:
     return hashlib.blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def _said(data: bytes, place: Place) -> dict[str, Any]:
+def _job_in(data: bytes, place: Place) -> dict[str, Any]:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -234,20 +230,20 @@ def _said(data: bytes, place: Place) -> dict[str, Any]:
     return found
 
 
-def _facts(data: bytes | None, job: str, number: int) -> PartFacts | None:
+def _report(data: bytes | None, job: str, number: int) -> PartReport | None:
     """What a record says, if it is whole, of this job and of this part."""
     found = _unsealed(data)
     if found is None or found.pop("job", None) != job or found.pop("file", None) is None:
         return None
     try:
-        facts: PartFacts = _kinds().validate_json(json.dumps(found), strict=True)
+        report: PartReport = _kinds().validate_json(json.dumps(found), strict=True)
     except ValueError:
         return None
-    return facts if facts.number == number else None
+    return report if report.number == number else None
 
 
 @cache
 def _kinds() -> Any:
     from pydantic import TypeAdapter
 
-    return TypeAdapter(PartFacts)
+    return TypeAdapter(PartReport)

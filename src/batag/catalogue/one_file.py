@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from batag.catalogue.manifest import JOB, Manifest, remove_job
-from batag.catalogue.output import join
 from batag.catalogue.place import FOLDER, LocalPlace, is_remote, local
 from batag.errors import InputError, UsageError
 from batag.pages.file import open_output, sync_folder
+from batag.pages.formats.writing import join_parts
 
 
 class OneFile:
@@ -39,17 +39,17 @@ class OneFile:
             raise self._taken()
 
     def before(self, manifest: Manifest) -> dict[str, Any] | None:
-        """What was said of the job if the file is in place and only its parts were not taken away yet."""
-        return manifest.done_facts() if self._in_place(manifest) else None
+        """The totals of the job if the file is in place and only its parts were not taken away yet."""
+        return manifest.done_report() if self._in_place(manifest) else None
 
-    def put_in_place(self, manifest: Manifest, *, parts: int, facts: dict[str, Any]) -> None:
+    def put_in_place(self, manifest: Manifest, *, parts: int, report: dict[str, Any]) -> None:
         """Join the parts, say that it is done, and only then give the file its name: whatever cuts this off, a file of that
-        name that is not ours is told from one that is."""
+        name that is not ours can be recognised."""
         place = manifest.place
         with open_output(self._made) as stream:
             names = [manifest.file_of(number) for number in range(parts)]
-            join((place.read(name) or b"" for name in names), stream, format=manifest.options.format)
-        manifest.done(facts)
+            join_parts((place.read(name) or b"" for name in names), stream, format=manifest.options.format)
+        manifest.done(report)
         if self.path.exists() and not manifest.replaces:
             raise self._taken()
         os.replace(self._made, self.path)
@@ -62,7 +62,7 @@ class OneFile:
         remove_job(LocalPlace(self.folder), folder=True)
 
     def _in_place(self, manifest: Manifest) -> bool:
-        return self.path.exists() and not self._made.exists() and manifest.done_facts() is not None
+        return self.path.exists() and not self._made.exists() and manifest.done_report() is not None
 
     def _taken(self) -> InputError:
         return InputError("is there already", where=self.out, todo="Say --restart to replace it, or name another file")

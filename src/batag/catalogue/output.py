@@ -1,105 +1,75 @@
-"""Tagged rows as bytes: the columns that came in, then `tags`, `reviewed` and `error`; and parts joined into one file."""
+"""Tagged rows as the bytes of a part: the columns that came in, then `tags`, `reviewed` and `error`."""
 
 from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import Any
 
 from batag.catalogue.rows import Rows
-from batag.catalogue.sheet import TaggedSheet
 from batag.pages.corrections import readable
-from batag.pages.formats.sheet import Cell, SheetWriter
-from batag.pages.formats.table import TableWriter
+from batag.pages.formats import FORMATS, NEEDS_TOKENS, write_stream
+from batag.pages.formats.format import format_module
+from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, text_cell, to_cells
 from batag.pages.layout import KEY, Layout, escape, layout_of
 from batag.pages.page import Page, Tag
-from batag.pages.record import dump, tag_record
-from batag.pages.row import COLUMNS, to_cells
+from batag.pages.record import dump
+from batag.pages.tags import tag_record
+from batag.segmentation.segmentation import Segmentation, bring_tokens
 
-SUFFIXES = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "tsv": ".tsv", "xlsx": ".xlsx"}
+SUFFIXES = {name: (*each.suffixes, ".json")[0] for name, each in FORMATS.items() if each.writes} | {"doccano": ".jsonl"}
 COMPRESSIONS = {"": "", "gz": ".gz", "zst": ".zst"}
-_ADDED = ("tags", "reviewed", "error")
-_OURS = tuple(name for name in COLUMNS if name not in _ADDED)
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """A part's bytes, the error of each row, and how many cells were escaped."""
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """How tagged rows are written: a format, compressed or not; `bom` and `excel_safe` are CSV's."""
 
-    data: bytes
-    errors: Sequence[str | None]
-    escaped: int = 0
+    format: str = "parquet"
+    compression: str = ""
+    bom: bool = False
+    excel_safe: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """How the name of a part ends."""
+        return f"{SUFFIXES[self.format]}{COMPRESSIONS[self.compression]}"
 
 
 def encode(
     rows: Rows,
     tags: Sequence[Sequence[Tag]],
-    errors: Sequence[str | None],
+    output: Output,
     *,
-    format: str,
-    compression: str = "",
-    bom: bool = False,
-    excel_safe: bool = False,
     labels: Sequence[str] = (),
     shown: Sequence[str] = (),
-) -> Encoded:
-    """The rows of a part in a format, compressed if asked; a workbook has a column for each label that is `shown`."""
-    header = tuple(escape(name) if excel_safe else name for name in rows.header)
-    spelt = {} if format == "jsonl" else dict(zip(rows.names, header, strict=True))
-    mapped = bool(rows.names) or format == "jsonl"
-    columns = [_columns(record, rows, spelt) if mapped else {} for record in rows.records]
-    tags = [_named(own, said, spelt) for own, said in zip(tags, columns, strict=True)] if mapped else tags
-    replaced = _replaced(rows, labels)
-    if format == "parquet":
-        return Encoded(_parquet(rows, tags, errors, columns, replaced=replaced), errors)
-    if format == "jsonl":
-        lines = zip(rows.records, rows.pages, tags, errors, columns, strict=True)
-        data = b"".join(dump(_line(*line, replaced=replaced)) + b"\n" for line in lines)
-        return Encoded(compress(data, compression), errors)
-    stream = io.BytesIO()
-    names, cells = _cells(rows, replaced, typed=format == "xlsx")
-    table = zip(cells, tags, errors, columns, strict=True)
-    if format == "xlsx":
-        wheres = (page.where if isinstance(page, Page) else "" for page in rows.pages)
-        with SheetWriter(stream) as writer:
-            sheet = TaggedSheet(writer, names, labels=shown, marked=_is_marked(rows))
-            said = [sheet.row(*row[:3], columns=row[3], where=where) for row, where in zip(table, wheres, strict=True)]
-        return Encoded(stream.getvalue(), said)
-    mark = "\t" if format == "tsv" else ","
-    lined = TableWriter(stream, (*names, *_ADDED), mark=mark, bom=bom, excel_safe=excel_safe, marked=_is_marked(rows))
-    for own, found, error, of_row in table:
-        lined.row((*own, dump([tag_record(tag) for tag in found]).decode(), "false", error or ""), columns=of_row)
-    return Encoded(compress(stream.getvalue(), compression), errors, lined.escaped.total())
-
-
-def _is_marked(rows: Rows) -> bool:
-    """Whether a table needs a column that says which columns fields are in."""
-    return bool(rows.names) and (bool(rows.columns) or KEY in rows.names)
-
-
-def _replaced(rows: Rows, labels: Sequence[str]) -> frozenset[str]:
-    """The columns of the input that are written anew, or repeat for people what was in those."""
-    repeating = map(readable, labels) if "tags" in rows.names else ()
-    return frozenset({*_ADDED, *repeating, *([KEY] if rows.names else [])})
-
-
-def _columns(record: Mapping[str, Any], rows: Rows, spelt: Mapping[str, str]) -> dict[str, str]:
-    """The column in the file of each field that was mapped: now, or when the record was tagged before."""
-    said: Mapping[str, str] = rows.columns
-    if not said and (layout := layout_of(record)) is not None:
-        said = {name: layout.column_of(name, record) for name in layout.columns}
-    return {name: spelt.get(column, column) for name, column in said.items() if name not in ("tags", "labels", "reviewed")}
-
-
-def _named(tags: Sequence[Tag], columns: Mapping[str, str], spelt: Mapping[str, str]) -> Sequence[Tag]:
-    """The tags with the names that their fields have in the file; of two fields in one column the first."""
-    names = {tag.field: columns.get(tag.field) or spelt.get(tag.field, tag.field) for tag in tags}
-    if all(name == field for field, name in names.items()):
-        return tags
-    firsts = {name: field for field, name in reversed(names.items())}
-    return [replace(tag, field=names[tag.field]) for tag in tags if firsts[names[tag.field]] == tag.field]
+    segmentation: Segmentation | None = None,
+) -> tuple[bytes, Written]:
+    """The rows of a part with their tags, of which there are `labels`; a workbook has a column for each that is `shown`, and
+    column files have the tokens of the `segmentation`."""
+    stream, written = io.BytesIO(), Written()
+    kind = FORMATS[output.format].kind
+    if kind == "pages":
+        write_stream(_pages(rows, tags, segmentation if output.format in NEEDS_TOKENS else None), stream, format=output.format)
+    elif kind == "records":
+        stream.writelines(_lines(rows, tags, labels))
+    else:
+        options: dict[str, Any] = dict(FORMATS[output.format].writing)
+        if output.format in ("csv", "tsv"):
+            options |= {"bom": output.bom, "excel_safe": output.excel_safe}
+        elif output.format == "xlsx":
+            options["labels"] = shown
+        replaced = _replaced(rows, labels)
+        names = [name for name in rows.part.names if name not in replaced]
+        if output.format == "parquet" and rows.table is not None:
+            options["kept"] = rows.table.select([n for n, name in enumerate(rows.part.names) if name not in replaced])
+        spelling = dict(zip(rows.part.names, rows.part.header, strict=True))
+        header = [spelling[name] for name in names] if rows.part.names else COLUMNS
+        made = _rows(rows, tags, names, excel_safe=output.excel_safe)
+        written = format_module(output.format).write_rows(made, stream, header, marked=_is_marked(rows), **options)
+    return compress(stream.getvalue(), output.compression), written
 
 
 def compress(data: bytes, compression: str) -> bytes:
@@ -113,142 +83,66 @@ def compress(data: bytes, compression: str) -> bytes:
     return data
 
 
-def _line(
-    record: dict[str, Any],
-    page: Page | str,
-    tags: Sequence[Tag],
-    error: str | None,
-    columns: Mapping[str, str],
-    *,
-    replaced: frozenset[str],
-) -> dict[str, Any]:
-    """A record as it came, with what is written anew at its end."""
-    replaced = replaced | {KEY} if columns else replaced
-    if not record.keys().isdisjoint(replaced):
-        record = {key: value for key, value in record.items() if key not in replaced}
-    named = {"id": page.id} if isinstance(page, Page) and record.get(columns.get("id", "id")) is None else {}
-    said = {KEY: Layout(columns).record()} if columns else {}
-    return record | named | {"tags": [tag_record(tag) for tag in tags], "reviewed": False, "error": error} | said
+def _pages(rows: Rows, tags: Sequence[Sequence[Tag]], segmentation: Segmentation | None) -> Iterator[Page]:
+    """The pages with their tags; rows that are no page have no place here."""
+    for page, own in zip(rows.pages, tags, strict=True):
+        if page is not None:
+            tagged = replace(page, tags=tuple(own), labelled=True, reviewed=False, extra={**page.extra, "error": None})
+            yield tagged if segmentation is None else bring_tokens(tagged, segmentation)
 
 
-def _cells(rows: Rows, replaced: frozenset[str], *, typed: bool = False) -> tuple[list[str], Iterable[list[Any]]]:
-    """The columns that came in and each row's cells as text (`typed`: numbers as they are); of records without columns, those
-    of batag's own tables."""
-    if rows.names:
-        kept = [(name, own) for name, own in zip(rows.names, rows.header, strict=True) if name not in replaced]
-        text = _typed if typed else _text
-        return [own for _, own in kept], ([text(record.get(name)) for name, _ in kept] for record in rows.records)
-    pairs = zip(rows.pages, rows.records, strict=True)
-    return list(_OURS), ([own[name] for name in _OURS] for own in (_our_cells(page, record) for page, record in pairs))
+def _lines(rows: Rows, tags: Sequence[Sequence[Tag]], labels: Sequence[str]) -> Iterator[bytes]:
+    """Records as they came, with what is written anew at their end."""
+    of_table = _replaced(rows, labels) if rows.part.names else frozenset()
+    for record, page, own, error in zip(rows.records, rows.pages, tags, rows.errors(), strict=True):
+        columns = _columns(record, rows, {})
+        replaced = {*ADDED, *of_table, *([KEY] if columns else [])}
+        kept = {key: value for key, value in record.items() if key not in replaced}
+        named = {"id": page.id} if page is not None and record.get(columns.get("id", "id")) is None else {}
+        layout = {KEY: Layout(columns).record()} if columns else {}
+        added = {"tags": [tag_record(tag) for tag in _named(own, columns, {})], "reviewed": False, "error": error}
+        yield dump(kept | named | added | layout) + b"\n"
 
 
-def _our_cells(page: Page | str, record: Mapping[str, Any]) -> dict[str, str]:
-    if isinstance(page, Page):
-        return to_cells(page)
-    kept = dict.fromkeys(COLUMNS, "")
-    return kept | {"id": _text(record.get("id")), "more": dump(record).decode() if record else ""}
+def _rows(rows: Rows, tags: Sequence[Sequence[Tag]], names: Sequence[str], *, excel_safe: bool) -> Iterator[Row]:
+    """Rows of a table: the columns that stay or, of records without columns, those of batag's own tables."""
+    header = [escape(name) if excel_safe else name for name in rows.part.header]
+    spelling = dict(zip(rows.part.names, header, strict=True))
+    for record, page, own, error in zip(rows.records, rows.pages, tags, rows.errors(), strict=True):
+        where = page.where if page is not None else ""
+        if rows.part.names:
+            columns = _columns(record, rows, spelling)
+            cells: Sequence[Any] = [record.get(name) for name in names]
+            yield Row(cells, _named(own, columns, spelling), error=error, columns=columns, where=where)
+        elif page is not None:
+            yield Row(to_cells(page), own, error=error, where=where)
+        else:
+            more = dump(record).decode() if record else ""
+            yield Row([text_cell(record.get("id")), *[""] * (len(COLUMNS) - 2), more], own, error=error)
 
 
-def _text(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return dump(value).decode() if isinstance(value, (bool, dict, list, tuple, bytes)) else str(value)
+def _is_marked(rows: Rows) -> bool:
+    """Whether a table needs a column that says which columns fields are in."""
+    return bool(rows.part.names) and (bool(rows.part.columns) or KEY in rows.part.names)
 
 
-def _typed(value: Any) -> Cell:
-    return value if isinstance(value, int | float) else _text(value)
+def _replaced(rows: Rows, labels: Sequence[str]) -> frozenset[str]:
+    """The columns of a table that are written anew, or repeat for people what was in those."""
+    return frozenset({*ADDED, KEY, *(map(readable, labels) if "tags" in rows.part.names else ())})
 
 
-def _parquet(
-    rows: Rows,
-    tags: Sequence[Sequence[Tag]],
-    errors: Sequence[str | None],
-    columns: Sequence[Mapping[str, str]],
-    *,
-    replaced: frozenset[str],
-) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    if rows.table is not None:
-        table = rows.table.select([place for place, name in enumerate(rows.names) if name not in replaced])
-    else:
-        names, cells = _cells(rows, replaced)
-        # What is empty here was empty or absent there.
-        texts = list(zip(*cells, strict=True)) or [()] * len(names)
-        made = [pa.array([cell or None for cell in column], pa.string()) for column in texts]
-        table = pa.table(made, names=names)
-    seen = pa.array([False] * len(errors), pa.bool_())
-    added = (_tag_column(tags), seen, pa.array(errors, pa.string()))
-    for name, column in zip(_ADDED, added, strict=True):
-        table = table.append_column(name, column)
-    if _is_marked(rows):
-        said = [dump(Layout(each).record()).decode() if each else None for each in columns]
-        table = table.append_column(KEY, pa.array(said, pa.string()))
-    stream = io.BytesIO()
-    pq.write_table(table, stream, compression="zstd")
-    return stream.getvalue()
+def _columns(record: Mapping[str, Any], rows: Rows, spelling: Mapping[str, str]) -> dict[str, str]:
+    """The column in the file of each field that was mapped: now, or when the record was tagged before."""
+    columns: Mapping[str, str] = rows.part.columns if FORMATS[rows.part.format].kind != "pages" else {}
+    if not columns and (layout := layout_of(record)) is not None:
+        columns = {name: layout.column_of(name, record) for name in layout.columns}
+    return {name: spelling.get(each, each) for name, each in columns.items() if name not in ("tags", "labels", "reviewed")}
 
 
-def _tag_column(tags: Sequence[Sequence[Tag]]) -> Any:
-    """A list of structs a row, made column by column."""
-    import pyarrow as pa
-
-    flat = [tag for each in tags for tag in each]
-    offsets = [0]
-    for each in tags:
-        offsets.append(offsets[-1] + len(each))
-    kinds: dict[str, tuple[Any, Callable[[Tag], Any]]] = {
-        "field": (pa.string(), lambda tag: tag.field),
-        "start": (pa.int32(), lambda tag: tag.start),
-        "end": (pa.int32(), lambda tag: tag.end),
-        "label": (pa.string(), lambda tag: tag.label),
-        "text": (pa.string(), lambda tag: tag.text),
-        "score": (pa.float64(), lambda tag: tag.score),
-        "normal": (pa.string(), lambda tag: tag.normal),
-        "source": (pa.string(), lambda tag: tag.source),
-    }
-    columns = [pa.array([get(tag) for tag in flat], kind) for kind, get in kinds.values()]
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.StructArray.from_arrays(columns, names=list(kinds)))
-
-
-def join(parts: Iterable[bytes], stream: BinaryIO, *, format: str) -> None:
-    """Parts, in order, as one file; tables have their header once."""
-    if format == "parquet":
-        _join_parquet(parts, stream)
-        return
-    if format == "xlsx":
-        with SheetWriter(stream) as sheet:
-            for data in parts:
-                sheet.rows_of(data)
-        return
-    for number, data in enumerate(parts):
-        stream.write(data[_header_length(data) :] if number and format in ("csv", "tsv") else data)
-
-
-def _header_length(data: bytes) -> int:
-    """Where the first row of a table ends; a line end inside quotes does not end it."""
-    start = quotes = 0
-    while True:
-        end = data.index(b"\r\n", start) + 2
-        quotes += data.count(b'"', start, end)
-        if quotes % 2 == 0:
-            return end
-        start = end
-
-
-def _join_parquet(parts: Iterable[bytes], stream: BinaryIO) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    writer = None
-    for data in parts:
-        with pq.ParquetFile(io.BytesIO(data)) as file:
-            table = file.read()
-        if writer is None:
-            # A column that is never empty in one input may be in another.
-            schema = pa.schema([each.with_nullable(True) for each in table.schema], metadata=table.schema.metadata)
-            writer = pq.ParquetWriter(stream, schema, compression="zstd")
-        writer.write_table(table.cast(schema))
-    if writer is not None:
-        writer.close()
+def _named(tags: Sequence[Tag], columns: Mapping[str, str], spelling: Mapping[str, str]) -> Sequence[Tag]:
+    """The tags with the names that their fields have in the file; of two fields in one column the first."""
+    names = {tag.field: columns.get(tag.field) or spelling.get(tag.field, tag.field) for tag in tags}
+    if all(name == field for field, name in names.items()):
+        return tags
+    firsts = {name: field for field, name in reversed(names.items())}
+    return [replace(tag, field=names[tag.field]) for tag in tags if firsts[names[tag.field]] == tag.field]

@@ -5,51 +5,52 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from batag.pages.page import Page
-
-Entry = tuple[int, int, Any]
-"""Where a row stands (its line), its number, and what it holds: bytes, cells or a page; a text says why it cannot be read."""
+from batag.pages.formats.reading import Record
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Rows `first` to `first + rows - 1` of a source. `lines` are JSON, `cells` a table's (with the columns' `names`) and
-    `sheet` those of a workbook, `pages` are read already; a `range` of a Parquet file is read where it is tagged. `header` has
-    the names as they are spelt there, `usual_language` that of most pages at its beginning, `share` tells how much of the
-    source is read at its end."""
+    """Rows `first` to `first + rows - 1` of a source: its `records`, or without them a range of a Parquet file, which is read
+    where it is tagged and whose `identity` tells whether it is still the same. Of tables it has the columns' `names`, the
+    `header` (the names as they are spelt there) and a range's `types`. `usual_language` is that of most pages at the beginning
+    of the source, `share` tells how much of it is read at the end of the part."""
 
-    number: int
+    number: int = 0
     file: int = 0
     source: str
     stem: str
-    kind: str
-    first: int
-    rows: int
+    format: str
+    first: int = 1
+    rows: int = 0
+    records: tuple[Record, ...] = field(default=(), repr=False)
     names: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
-    entries: tuple[Entry, ...] = field(default=(), repr=False)
+    types: tuple[str, ...] = ()
     identity: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
     usual_language: str | None = None
     share: float = 1.0
 
+    @property
+    def where(self) -> str:
+        """Its rows, in words."""
+        return f"{self.source}, rows {self.first} to {self.first + self.rows - 1}"
+
+    @property
+    def is_range(self) -> bool:
+        return bool(self.identity)
+
+    @property
+    def table_columns(self) -> tuple[str, ...]:
+        """What must be the same in all parts of one table: the columns as they are spelt, and their types if there are any."""
+        return tuple(map(" ".join, zip(self.header, self.types, strict=True))) if self.types else self.header
+
     def digest(self) -> str:
         """What tells whether it still holds the same."""
         found = hashlib.blake2b(digest_size=16)
-        found.update(
-            f"{self.kind}\0{self.first}\0{self.rows}\0{self.identity}\0{self.names}\0{self.usual_language}".encode(
-                errors="replace"
-            )
-        )
-        for line, _, held in self.entries:
-            text = held if isinstance(held, bytes) else _text(held).encode(errors="replace")
-            found.update(b"%d:%d:" % (line, len(text)))
-            found.update(text)
+        of_all = (self.format, self.first, self.rows, self.identity, self.names, self.usual_language)
+        for each in (of_all, *self.records):
+            found.update(repr(each).encode(errors="replace"))
         return found.hexdigest()
-
-
-def _text(held: Any) -> str:
-    return repr((held.id, dict(held.fields), held.language, held.tokens)) if isinstance(held, Page) else repr(held)

@@ -1,4 +1,4 @@
-"""A part tagged: rows in, bytes of a finished part out, and what there is to say about it."""
+"""A part tagged: rows in, the bytes of a finished part and a report out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from batag.catalogue.output import encode
+from batag.catalogue.output import Output, encode
 from batag.catalogue.part import Part
 from batag.catalogue.rows import Rows, read_rows
 from batag.evaluation.decoding import Richness
 from batag.pages.page import Page, Tag, without_surrogates
+from batag.pages.problems import Problem
 from batag.tagging.tagger import Known, Tagger, distinct
 
 POOL = 2_048
@@ -24,23 +25,20 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """What is asked of the tags; the same for all parts of a job."""
+class Options(Output):
+    """Which tags are wanted, and how they are written; the same for all parts of a job."""
 
-    format: str = "parquet"
-    compression: str = ""
     richness: Richness = None
     labels: tuple[str, ...] = ()
     min_score: float = 0.0
     distinct: bool = False
-    bom: bool = False
-    excel_safe: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartFacts:
-    """What a manifest says of a finished part: `failed` has the reason of each row without tags, `listed` what was
-    repaired or is odd, the first of it, `escaped` how many cells were."""
+class PartReport:
+    """What a manifest says of a finished part: its rows and how many of them have an error, counts of tags by label, every
+    problem, hashes of what went in and came out, how many pages stood in it before, have the language of most pages of their
+    file (`by_majority`), and how many cells were escaped."""
 
     number: int
     source: str
@@ -48,11 +46,10 @@ class PartFacts:
     rows: int
     errors: int
     seen_before: int
+    by_majority: int
     tokens: int
     tags: dict[str, int]
-    problems: dict[str, int]
-    failed: list[str]
-    listed: list[dict[str, str]]
+    problems: list[dict[str, str]]
     input: str
     sha256: str
     bytes: int
@@ -62,49 +59,39 @@ class PartFacts:
 
 def tag_part(
     tagger: Tagger, part: Part, options: Options, *, progress: Progress = lambda pages: None
-) -> tuple[bytes, PartFacts]:
+) -> tuple[bytes, PartReport]:
     """The bytes of the tagged part. Batches and caches do not reach over it: it comes out the same whenever it is made."""
     began = time.monotonic()
     with _without_collection():
         return _tag_part(tagger, part, options, progress, began)
 
 
-def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, began: float) -> tuple[bytes, PartFacts]:
-    rows = read_rows(part, whole=options.format != "parquet" or part.kind != "range")
-    tags, tokens, seen_before, untold = _tags(tagger, rows, options, progress)
-    if untold:
-        rows.counts["untold-language"] += untold
-    errors = [without_surrogates(page) if isinstance(page, str) else None for page in rows.pages]
-    made = encode(
-        rows,
-        tags,
-        errors,
-        format=options.format,
-        compression=options.compression,
-        bom=options.bom,
-        excel_safe=options.excel_safe,
-        labels=tagger.labels,
-        shown=options.labels or tagger.labels,
-    )
-    data = made.data
-    failed = [reason for reason in made.errors if reason is not None]
-    return data, PartFacts(
+def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, began: float) -> tuple[bytes, PartReport]:
+    rows = read_rows(part, whole=options.format != "parquet" or not part.is_range)
+    tags, tokens, seen_before, by_majority = _tags(tagger, rows, options, progress)
+    shown = options.labels or tagger.labels
+    data, written = encode(rows, tags, options, labels=tagger.labels, shown=shown, segmentation=tagger.segmentation)
+    problems = [problem for own in rows.problems for problem in own]
+    for number, what in written.cut.items():
+        page = rows.pages[number]
+        problems.append(Problem("cut-cell", page.where if page else part.where, what, page.id if page else ""))
+    failed = {number for number, page in enumerate(rows.pages) if page is None}
+    return data, PartReport(
         number=part.number,
         source=without_surrogates(part.source),
         first=part.first,
         rows=part.rows,
-        errors=len(failed),
+        errors=len(failed | written.cut.keys()),
         seen_before=seen_before,
+        by_majority=by_majority,
         tokens=tokens,
         tags=dict(Counter(tag.label for each in tags for tag in each)),
-        problems=dict(rows.counts),
-        failed=failed,
-        listed=[asdict(each) for each in rows.listed],
+        problems=[asdict(problem) for problem in problems],
         input=part.digest(),
         sha256=hashlib.sha256(data).hexdigest(),
         bytes=len(data),
         seconds=round(time.monotonic() - began, 3),
-        escaped=made.escaped,
+        escaped=written.escaped.total(),
     )
 
 
@@ -127,7 +114,7 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
     of_row: list[int] = []
     distinct_pages: list[Page] = []
     for page in rows.pages:
-        if isinstance(page, str):
+        if page is None:
             of_row.append(-1)
             continue
         key = (page.language, None if page.tokens is None else tuple(page.tokens.items()), *page.fields.items())
@@ -153,8 +140,8 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
         progress(len(predictions))
     good = sum(number >= 0 for number in of_row)
     progress(len(of_row) - len(distinct_pages))
-    untold = sum(by_file[number] for number in of_row if number >= 0)
-    return [found[number] if number >= 0 else () for number in of_row], tokens, good - len(distinct_pages) + again, untold
+    by_majority = sum(by_file[number] for number in of_row if number >= 0)
+    return [found[number] if number >= 0 else () for number in of_row], tokens, good - len(distinct_pages) + again, by_majority
 
 
 def chosen(tags: Sequence[Tag], options: Options) -> Sequence[Tag]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from batag.catalogue.manifest import Manifest, bundle_hash
 from batag.catalogue.part import Part
-from batag.catalogue.tagged import PartFacts, tag_part
+from batag.catalogue.tagged import PartReport, tag_part
 from batag.errors import BatagError, InputError
 
 _TRIES = 3
@@ -37,7 +37,7 @@ class Work:
     stop_words: tuple[str, ...] = ()
     device: str = "cpu"
 
-    def load(self) -> Callable[[Part, Callable[[int], None]], PartFacts]:
+    def load(self) -> Callable[[Part, Callable[[int], None]], PartReport]:
         """A function that tags a part and puts it where it belongs."""
         from batag.tagging.tagger import Tagger
 
@@ -47,10 +47,10 @@ class Work:
         tagger = Tagger.load(self.bundle, engine=self.engine, device=self.device, stop_words=self.stop_words, threads=1)
         gc.freeze()  # what is loaded stays: nobody need look at it again
 
-        def work(part: Part, progress: Callable[[int], None]) -> PartFacts:
-            data, facts = tag_part(tagger, part, self.manifest.options, progress=progress)
-            self.manifest.finish_part(data, facts)
-            return facts
+        def work(part: Part, progress: Callable[[int], None]) -> PartReport:
+            data, report = tag_part(tagger, part, self.manifest.options, progress=progress)
+            self.manifest.finish_part(data, report)
+            return report
 
         return work
 
@@ -60,7 +60,7 @@ class _Worker:
     process: Any
     connection: Connection
     part: Part | None = None
-    told: int = 0
+    counted: int = 0
 
 
 class Workers:
@@ -77,12 +77,12 @@ class Workers:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_run, args=(theirs, self._work, os.getpid()), daemon=True)
         # One thread a process, whatever library asks; children read it before they import anything.
-        with _environment({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}), _deaf_children():
+        with _environment({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}), _without_interrupts():
             process.start()
         theirs.close()
         return _Worker(process, ours)
 
-    def finished(self, parts: Iterator[Part], progress: Callable[[int], None]) -> Iterator[PartFacts]:
+    def finished(self, parts: Iterator[Part], progress: Callable[[int], None]) -> Iterator[PartReport]:
         """Each part once: as workers come free they get the next one; the part of a worker that died goes to another."""
         waiting: list[Part] = []
         ended = False
@@ -103,37 +103,36 @@ class Workers:
             for worker in busy:
                 if worker.connection in ready:
                     try:
-                        told = worker.connection.recv()
+                        answer = worker.connection.recv()
                     except (EOFError, OSError):
                         waiting.append(self._replace(worker, progress))
                         continue
-                    if isinstance(told, PartFacts):
-                        worker.part, worker.told = None, 0
-                        yield told
-                    elif isinstance(told, int):
-                        worker.told += told
-                        progress(told)
+                    if isinstance(answer, PartReport):
+                        worker.part, worker.counted = None, 0
+                        yield answer
+                    elif isinstance(answer, int):
+                        worker.counted += answer
+                        progress(answer)
                     else:
-                        raise told
+                        raise answer
                 elif worker.process.sentinel in ready:
                     waiting.append(self._replace(worker, progress))
 
     def _replace(self, worker: _Worker, progress: Callable[[int], None]) -> Part:
-        """A new process in the place of one that died; its part, which is to be done again, with all that it had told of."""
+        """A new process in the place of one that died; its part, which is to be done again, and its pages are not counted."""
         part = worker.part
         assert part is not None
-        progress(-worker.told)
+        progress(-worker.counted)
         worker.process.join()
         code = worker.process.exitcode
         self._tries[part.number] = self._tries.get(part.number, 0) + 1
         if self._tries[part.number] >= _TRIES:
             how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-            where = f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
             todo = "If memory ran out, say fewer --workers, or begin anew with a lower BATAG_PART_PAGES and --restart"
-            raise InputError(f"a worker died {_TRIES} times ({how})", where=where, todo=todo)
+            raise InputError(f"a worker died {_TRIES} times ({how})", where=part.where, todo=todo)
         worker.connection.close()
         fresh = self._start()
-        worker.process, worker.connection, worker.part, worker.told = fresh.process, fresh.connection, None, 0
+        worker.process, worker.connection, worker.part, worker.counted = fresh.process, fresh.connection, None, 0
         return part
 
     def stop(self) -> None:
@@ -170,13 +169,13 @@ def _run(connection: Connection, work: Work, parent: int) -> None:
         answer = disk_error(error, work.manifest.place.name)
     except Exception as error:
         answer = part_error(error, part)
-    with suppress(OSError):  # if it was the connection that broke, nobody is there to be told
+    with suppress(OSError):  # if it was the connection that broke, nobody is there to hear of it
         connection.send(answer)
 
 
 def part_error(error: Exception, part: Part | None) -> InputError:
     """What nobody thought of, with the rows that it happened in."""
-    where = "" if part is None else f"{part.source}, rows {part.first} to {part.first + part.rows - 1}"
+    where = "" if part is None else part.where
     what = f"cannot be tagged ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else 'no word'})"
     return InputError(what, where=where, todo="Mend or leave out these rows, and tell us of them")
 
@@ -188,8 +187,8 @@ def disk_error(error: OSError, where: str) -> InputError:
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
-    """Ctrl-C is for the parent, which hears it and decides; a child would complain, were it still starting."""
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C is for the parent, which decides; a child that is still starting would print a traceback."""
     resource_tracker.ensure_running()  # begun with the first child, it would let signals through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -1,14 +1,12 @@
-"""A catalogue job from the command line: what is written where, progress, and what there is to say at the end."""
+"""A catalogue job from the command line: what is written where, progress, and a summary at the end."""
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,42 +15,38 @@ import typer
 
 from batag.catalogue.inputs import Inputs, find_inputs, is_input
 from batag.catalogue.job import Job
-from batag.catalogue.output import COMPRESSIONS, SUFFIXES
+from batag.catalogue.output import COMPRESSIONS
 from batag.catalogue.place import is_remote, local
-from batag.catalogue.tagged import Options, PartFacts
+from batag.catalogue.tagged import Options
 from batag.catalogue.totals import Totals
 from batag.cli.inputs import names_a_file
-from batag.cli.terminal import console, counted, escaped_cells, one_line, print_json, show_problems
+from batag.cli.saving import note_lost_sources
+from batag.cli.terminal import collected_problems, console, counted, escaped_cells, one_line, print_json
 from batag.engines.choice import LARGE_BYTES, choose_engine
-from batag.errors import BatagError, InputError, UsageError
+from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
-from batag.pages.file import open_output
-from batag.pages.formats import check_format, format_of_name, format_to_write
+from batag.pages.file import check_targets
+from batag.pages.formats import NEEDS_TOKENS, format_of_name, format_to_write
+from batag.pages.formats.format import PACKED_INSIDE
 from batag.pages.languages import check_language
-from batag.pages.problems import Problems
-from batag.pages.targets import check_targets
-from batag.settings import settings
+from batag.pages.page import MODEL
 
 _LOG_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What is written: one file or a folder of parts, in a format, compressed or not."""
+    """What is written: one file or a folder of parts, in a format, compressed or not; a pipe or a device is no job's."""
 
     out: str
     format: str
-    compression: str
-    one_file: bool
-
-    @property
-    def is_job(self) -> bool:
-        """Column formats, which need tokens, are written page after page."""
-        return self.format in SUFFIXES
+    compression: str = ""
+    one_file: bool = True
+    is_job: bool = True
 
 
 def shape_of(out: str, to: str | None) -> Shape:
-    """By the name and what was said: a folder has a slash at its end, is there already, or has no suffix."""
+    """By the name and --to: a folder has a slash at its end, is there already, or has no suffix."""
     out = local(out)
     path = Path(out)
     if is_remote(out) and not out.endswith("/") and format_of_name(out):
@@ -60,23 +54,18 @@ def shape_of(out: str, to: str | None) -> Shape:
             "one file can be written on this machine only", where=out, todo="Name a folder, with a slash at its end"
         )
     folder = out.endswith("/") or is_remote(out) or path.is_dir() or (to is None and not path.suffix and not path.exists())
-    said, _, packed = (to or "").partition(".")
+    wanted, _, packed = (to or "").partition(".")
     if packed not in COMPRESSIONS:
         raise UsageError(f"--to {to}: {packed!r} is not a compression", todo="There are gz and zst, as in jsonl.gz")
     if folder:
-        format = check_format(said) if said else "parquet"
-        if format not in SUFFIXES:
-            raise UsageError(f"{format} is not written in parts", todo=f"Name a file, or say --to {', '.join(SUFFIXES)}")
-        if format in ("parquet", "xlsx") and packed:
+        format = format_to_write("folder", wanted or "parquet")
+        if format in PACKED_INSIDE and packed:
             raise UsageError(f"{format} would be compressed twice", todo=f"It is compressed inside: say --to {format}")
-        return Shape(out, format, packed, False)
+        return Shape(out, format, packed, one_file=False)
     if packed and path.suffix != f".{packed}":
         raise UsageError(f"{out} does not say that it is compressed", todo=f"Name it {out}.{packed}")
-    format = format_to_write(out, said or None)
-    if path.exists() and not path.is_file():
-        return Shape(out, "device", "", True)
     # It is compressed as a whole, by its name, when the parts are joined.
-    return Shape(out, format, "", True)
+    return Shape(out, format_to_write(out, wanted or None), is_job=path.is_file() or not path.exists())
 
 
 def check_there(given: Sequence[str]) -> None:
@@ -97,7 +86,7 @@ def run(
     pages: Sequence[str],
     shape: Shape,
     *,
-    asked: dict[str, Any],
+    wanted: dict[str, Any],
     reading: dict[str, Any],
     engine: str,
     device: str,
@@ -109,29 +98,29 @@ def run(
     problems: Path | None,
     as_json: bool,
 ) -> None:
-    """Run a job and say how it went."""
+    """Run a job and print how it went."""
     from batag.bundles.bundle import find_bundle, read_description
     from batag.pages.stopwords import read_words
 
-    said = read_description(find_bundle(bundle))
-    check_labels(asked["labels"], said.scheme.classes)
-    if parse_richness(asked["richness"]) is not None and not said.operating_points.points:
+    description = read_description(find_bundle(bundle))
+    check_labels(wanted["labels"], description.scheme.classes)
+    if parse_richness(wanted["richness"]) is not None and not description.operating_points.points:
         todo = "Leave richness out, or train again: the bundle gives the most probable tags"
-        raise UsageError(f"this bundle has no operating points for richness {asked['richness']}", todo=todo)
+        raise UsageError(f"this bundle has no operating points for richness {wanted['richness']}", todo=todo)
     inputs = Inputs(
         paths=find_inputs(pages, format=reading["format"], out=shape.out, one_file=shape.one_file),
         **reading | {"language": check_language(language) if (language := reading["language"]) is not None else None},
     )
     job = Job(
         bundle=bundle,
-        engine=choose_engine(said, wanted=engine, device=device, large=_is_large(inputs)),
-        device=device,
+        engine=choose_engine(description, wanted=engine, device=device, large=_is_large(inputs)),
         inputs=inputs,
         out=shape.out,
-        options=Options(format=shape.format, compression=shape.compression, **asked),
+        options=Options(format=shape.format, compression=shape.compression, **wanted),
         one_file=shape.one_file,
         workers=workers or (0 if cluster else len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1),
         cluster=cluster,
+        device=device,
         restart=restart,
         strict=strict,
         stop_words=() if stop_words is None else tuple(read_words(stop_words)),
@@ -141,40 +130,16 @@ def run(
     if not inputs.resumable:
         note = "standard input or a pipe cannot be read again: this job cannot go on if it is left"
         err.print(note, style="yellow", markup=False)
-    found = Problems()
-    failed: list[str] = []
-    stopped: BaseException | None = None
-    with nullcontext() if problems is None else open_output(problems) as stream:
-        if stream is not None:
-            found.log = io.TextIOWrapper(stream, "utf-8", write_through=True)
-
-        def told(facts: PartFacts) -> None:
-            failed.extend(facts.failed[: max(0, settings.shown_problems - len(failed))])
-            if found.log is not None:
-                rows = [{"reason": reason, "effect": "error in its row"} for reason in facts.failed]
-                for each in (*rows, *facts.listed):
-                    found.log.write(json.dumps(each, ensure_ascii=False) + "\n")
-
-        try:
-            with _bar(shape.out) as watch:
-                totals = job.run(problems=found, watch=watch, told=told)
-        except (KeyboardInterrupt, BatagError) as error:  # what was found until then is shown and written all the same
-            stopped = error
-        if found.log is not None:
-            found.log.detach()  # type: ignore[attr-defined]
-    for reason in failed:
-        err.print(reason, style="yellow", markup=False)
-    if stopped is None and (more := totals.errors - len(failed)) > 0:
-        rest = f"all in {problems}" if problems else "--problems FILE lists all, and each row says its own"
-        err.print(f"... and {more:,} more rows with an error; {rest}", style="yellow", markup=False)
-    show_problems(found, problems)
-    if isinstance(stopped, KeyboardInterrupt):
+    try:
+        with collected_problems(strict=False, path=problems) as found, _bar(shape.out) as watch:
+            totals = job.run(problems=found, watch=watch)
+    except KeyboardInterrupt:
         err.print("stopped; finished parts are kept, and the same command goes on", style="bold yellow", markup=False)
-        raise typer.Exit(130)
-    if stopped is not None:
-        raise stopped
+        raise typer.Exit(130) from None
+    if shape.format in NEEDS_TOKENS:
+        note_lost_sources(shape.format, {MODEL: totals.tags.total()}, pages=totals.pages - totals.errors)
     if as_json:
-        print_json(totals.facts() | {"engine": job.engine, "out": shape.out})
+        print_json(totals.to_dict() | {"engine": job.engine, "out": shape.out})
     else:
         err.print(summary(totals, shape.out), markup=False)
 
@@ -184,15 +149,13 @@ def summary(totals: Totals, out: str) -> str:
     tagged = max(totals.pages - totals.found, 0)
     seconds = max(totals.seconds, 1e-9)
     classes = ", ".join(f"{count:,} {name}" for name, count in totals.tags.most_common()) or "no tag"
-    rate = f"{seconds:,.0f} s, {tagged / seconds:,.0f} a second"
+    rate = f"{seconds:,.0f} s, {tagged / seconds:,.0f} pages per second"
     before = f", {totals.found:,} of them before" if totals.found else ""
     again = f", {100 * totals.seen_before / totals.pages:.1f} % seen before" if totals.seen_before else ""
     errors = f", {totals.errors:,} with an error" if totals.errors else ""
-    untold = totals.problems["untold-language"]
-    repaired = f", {counted(odd, 'small problem')} in the input" if (odd := totals.problems.total() - untold) else ""
-    repaired += f", {untold:,} read in the language of most of their file" if untold else ""
+    language = f", {totals.by_majority:,} read in the language of most of their file" if totals.by_majority else ""
     cells = f"; {escaped_cells(totals.escaped)}" if totals.escaped else ""
-    return f"{counted(totals.pages, 'page')} tagged in {out}{before} ({rate}{again}{errors}{repaired}): {classes}{cells}"
+    return f"{counted(totals.pages, 'page')} tagged in {out}{before} ({rate}{again}{errors}{language}): {classes}{cells}"
 
 
 def _is_large(inputs: Inputs) -> bool:
@@ -203,15 +166,15 @@ def _is_large(inputs: Inputs) -> bool:
 
 @contextmanager
 def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
-    """Progress: pages and tokens a second, part, errors, time left; in a log a line a minute."""
+    """Progress: pages and tokens per second, part, errors, time left; in a log one line per minute."""
     err = console(error=True)
     if not err.is_terminal:
-        said = time.monotonic()
+        logged = time.monotonic()
 
         def log(totals: Totals) -> None:
-            nonlocal said
-            if time.monotonic() - said >= _LOG_SECONDS:
-                said = time.monotonic()
+            nonlocal logged
+            if time.monotonic() - logged >= _LOG_SECONDS:
+                logged = time.monotonic()
                 left = f"; {100 * totals.share:.0f} % done" if totals.share else ""
                 err.print(f"{_going(totals)}{left}", markup=False)
 
@@ -222,14 +185,14 @@ def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
     columns = (
         bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
-        bars.TextColumn("{task.fields[said]}"),
+        bars.TextColumn("{task.fields[status]}"),
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=err, transient=True) as display:
-        task = display.add_task(one_line(f"tagging to {out}"), total=1.0, said="")
+        task = display.add_task(one_line(f"tagging to {out}"), total=1.0, status="")
 
         def watch(totals: Totals) -> None:
-            display.update(task, completed=totals.share, said=_going(totals))
+            display.update(task, completed=totals.share, status=_going(totals))
 
         yield watch
 
@@ -240,4 +203,4 @@ def _going(totals: Totals) -> str:
     rate = (pages - totals.found) / max(totals.seconds, 1e-9)
     tokens = totals.tokens / max(totals.pages, 1) * rate
     errors = f", {totals.errors:,} errors" if totals.errors else ""
-    return f"{pages:,} pages, part {totals.parts:,}, {rate:,.0f} pages and {tokens:,.0f} tokens a second{errors}"
+    return f"{counted(pages, 'page')}, part {totals.parts:,}, {rate:,.0f} pages and {tokens:,.0f} tokens per second{errors}"

@@ -37,9 +37,9 @@ def convert(
 
     from batag.cli.saving import save
     from batag.cli.terminal import collected_problems, console, counted, escaped_cells, print_json, watched
+    from batag.pages.file import check_targets
     from batag.pages.formats import NEEDS_TOKENS, format_to_write, read_pages
     from batag.pages.page import PERSON, Page
-    from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.majority import read_with_language
     from batag.segmentation.segmentation import Segmentation

@@ -44,7 +44,7 @@ def curve(
     from batag.cli.terminal import cell, collected_problems, console, one_line, print_json, watched
     from batag.errors import InputError
     from batag.evaluation.charts import draw_learning_curve
-    from batag.pages.targets import check_targets
+    from batag.pages.file import check_targets
     from batag.segmentation.majority import read_with_language
     from batag.training.learning_curve import Point, pages_for, parse_sizes, split_pages, train_point
     from batag.training.loop import StepDone

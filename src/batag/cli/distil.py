@@ -44,7 +44,7 @@ def distil(
     from batag.cli.cautions import unseen, without_onnx
     from batag.cli.tables import show_points, show_scores, show_stop_words
     from batag.cli.terminal import collected_problems, console, print_json, progress, watched
-    from batag.pages.targets import check_targets
+    from batag.pages.file import check_targets
     from batag.segmentation.majority import read_with_language
     from batag.training.distillation import Distillation, student_recipe
     from batag.training.folder import check_new

@@ -46,9 +46,8 @@ def evaluate(
     from batag.cli.terminal import collected_problems, console, one_line, print_json, watched
     from batag.errors import InputError, UsageError
     from batag.evaluation.charts import check_picture, draw_scores
-    from batag.pages.file import once_only, open_output
+    from batag.pages.file import check_targets, once_only, open_output
     from batag.pages.record import dump
-    from batag.pages.targets import check_targets
     from batag.segmentation.majority import read_with_language
     from batag.tagging.assessment import assess
     from batag.tagging.tagger import Tagger

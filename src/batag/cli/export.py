@@ -45,7 +45,7 @@ def export(
     from batag.engines.export import check_export
     from batag.engines.export import export as make
     from batag.labels.provenance import Measuring
-    from batag.pages.targets import check_targets
+    from batag.pages.file import check_targets
     from batag.segmentation.majority import read_with_language
 
     check_targets([problems], [*(pages or []), bundle])

@@ -36,8 +36,8 @@ def inspect(
     from batag.cli.terminal import collected_problems, console, print_json, watched
     from batag.labels.inspection import Inspection
     from batag.pages.cleaning import parse_rules
+    from batag.pages.file import check_targets
     from batag.pages.splitting import SPLITS
-    from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.majority import read_with_language
     from batag.segmentation.segmentation import Segmentation

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from batag.cli.terminal import console, counted
-from batag.pages.formats import NEEDS_TOKENS, WITHOUT_SOURCES, write_pages
+from batag.pages.formats import NEEDS_TOKENS, write_pages
 from batag.pages.page import PERSON, Page
 from batag.pages.problems import Problems
 from batag.segmentation.segmentation import Segmentation, bring_tokens
@@ -24,7 +24,7 @@ def save(
     problems: Problems,
     **options: Any,
 ) -> int:
-    """Write pages and count them; column formats get tokens first, and what they cannot say of tags is said here."""
+    """Write pages and count them; column formats get tokens first, and what is lost of tags is printed."""
     count = unseen = 0
     lost: Counter[str] = Counter()
 
@@ -32,7 +32,7 @@ def save(
         nonlocal count, unseen
         for page in pages:
             count += 1
-            if format in WITHOUT_SOURCES and page.reviewed is False:
+            if format in NEEDS_TOKENS and page.reviewed is False:
                 unseen += 1
                 lost.update(tag.source for tag in page.tags if tag.source != PERSON)
             yield bring_tokens(page, segmentation) if format in NEEDS_TOKENS else page
@@ -42,8 +42,14 @@ def save(
 
     write_pages(passing(), path, format=format, **options)
     if unseen:
-        tags = [f"{counted(number, 'tag')} by {name}" for name, number in lost.most_common()] or ["no tag by a machine"]
-        note = f"{format} cannot say who set a tag, nor that no person has seen a page: {' and '.join(tags)} on "
-        note += f"{counted(unseen, 'unseen page')} will count as people's when the file is read again"
-        console(error=True).print(note, style="bold yellow", markup=False)
+        note_lost_sources(format, lost, pages=unseen)
     return count
+
+
+def note_lost_sources(format: str, tags: Mapping[str, int], *, pages: int) -> None:
+    """Print that a format cannot say who set tags (of which there are so many by each source) on pages that nobody has seen."""
+    named = [f"{counted(number, 'tag')} by {name}" for name, number in Counter(tags).most_common() if number]
+    note = f"{format} cannot say who set a tag, nor that no person has seen a page: "
+    note += f"{' and '.join(named) or 'no tag by a machine'} on {counted(pages, 'unseen page')} "
+    note += "will count as people's when the file is read again"
+    console(error=True).print(note, style="bold yellow", markup=False)

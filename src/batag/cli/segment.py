@@ -32,7 +32,7 @@ def segment(
     from batag.cli.inputs import text_or_pages
     from batag.cli.terminal import collected_problems, console
     from batag.pages.cleaning import parse_rules
-    from batag.pages.targets import check_targets
+    from batag.pages.file import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.segmentation import Segmentation, language_of
 

@@ -30,12 +30,11 @@ def split(
 
     from batag.cli.terminal import collected_problems, console, counted, print_json, watched
     from batag.errors import InputError, UsageError
-    from batag.pages.file import open_output
+    from batag.pages.file import check_targets, open_output
     from batag.pages.formats import read_pages, write_stream
     from batag.pages.page import Page, without_surrogates
     from batag.pages.problems import Problems
     from batag.pages.splitting import SPLITS, assign_splits, parse_shares
-    from batag.pages.targets import check_targets
 
     check_targets([*(out / f"{name}.jsonl" for name in SPLITS), out / "split.json", problems], pages)
     parts = parse_shares(shares)

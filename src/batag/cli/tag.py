@@ -69,11 +69,11 @@ def tag(
     from batag.cli import cataloguing
     from batag.cli.terminal import collected_problems
     from batag.errors import InputError, UsageError
+    from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
-    from batag.pages.targets import check_targets
 
-    said_of_input = options.of_input(format, columns, language, encoding)
-    asked: dict[str, Any] = {
+    reading = options.of_input(format, columns, language, encoding)
+    wanted: dict[str, Any] = {
         "richness": richness,
         "labels": tuple(each.strip() for each in labels.split(",")) if labels else (),
         "min_score": min_score,
@@ -81,7 +81,7 @@ def tag(
     }
     out = "-" if out is None and to is not None else out
     shape = cataloguing.shape_of(out, to) if out is not None and out != "-" else None
-    asked |= options.of_table(format_to_write("-", to) if shape is None else shape.format, bom=bom, excel_safe=excel_safe)
+    wanted |= options.of_table(format_to_write("-", to) if shape is None else shape.format, bom=bom, excel_safe=excel_safe)
     if shape is not None and pages:
         cataloguing.check_there(pages)
     if shape is not None and not shape.one_file and not (pages and all(map(is_input, pages))):
@@ -91,8 +91,8 @@ def tag(
             bundle,
             pages,
             shape,
-            asked=asked,
-            reading=said_of_input,
+            wanted=wanted,
+            reading=reading,
             engine=engine,
             device="cpu" if device == "auto" else device,
             workers=workers,
@@ -117,8 +117,8 @@ def tag(
             given,
             out,
             to,
-            asked,
-            said_of_input,
+            wanted,
+            reading,
             found,
             stop_words=stop_words,
             engine=engine,
@@ -136,7 +136,7 @@ def _stream(
     pages: list[str],
     out: str | None,
     to: str | None,
-    asked: dict[str, Any],
+    wanted: dict[str, Any],
     reading: dict[str, Any],
     found: Problems,
     *,
@@ -145,7 +145,7 @@ def _stream(
     device: str,
     as_json: bool,
 ) -> None:
-    """Page after page: to the terminal, a pipe, or a file of a format that a job does not write."""
+    """Page after page: to the terminal or a pipe; texts also to a file."""
     import sys
     import time
     from collections import Counter
@@ -162,8 +162,8 @@ def _stream(
 
     written = format_to_write(out, to) if out is not None else "jsonl"
     tagger = Tagger.load(bundle, engine=engine, device=device, stop_words=() if stop_words is None else (stop_words,))
-    tagger.offsets(asked["richness"])
-    choice = Options(**asked)
+    tagger.offsets(wanted["richness"])
+    choice = Options(**wanted)
     check_labels(choice.labels, tagger.labels)
     counts: Counter[str] = Counter()
     began = time.monotonic()
@@ -179,11 +179,11 @@ def _stream(
 
     if out is not None and (out != "-" or written != "jsonl"):
         source = ", ".join(pages or ["standard input"])
-        table = {name: True for name in ("bom", "excel_safe") if asked.get(name)}
+        table = {name: True for name in ("bom", "excel_safe") if wanted.get(name)}
         save(tagged(), out, source=source, format=written, problems=found, segmentation=tagger.segmentation, **table)
         number, seconds = counts.pop(""), time.monotonic() - began
         classes = ", ".join(f"{count:,} {name}" for name, count in counts.most_common()) or "no tag"
-        rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} a second"
+        rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} pages per second"
         place = "standard output" if out == "-" else out
         console(error=True).print(f"{counted(number, 'page')} tagged in {place} ({rate}): {classes}", markup=False)
         return

@@ -83,13 +83,13 @@ def collected_problems(*, strict: bool, path: Path | None) -> Iterator[Problems]
     from batag.pages.problems import Problems
 
     problems = Problems(strict=strict)
-    stopped: BatagError | None = None
+    stopped: BaseException | None = None
     with nullcontext() if path is None else open_output(path) as stream:
         log = None if stream is None else io.TextIOWrapper(stream, "utf-8", write_through=True)
         problems.log = log
         try:
             yield problems
-        except BatagError as error:  # what was found until then is shown and written all the same
+        except (BatagError, KeyboardInterrupt) as error:  # what was found until then is shown and written all the same
             stopped = error
         if log is not None:
             log.detach()
@@ -108,8 +108,11 @@ def show_problems(problems: Problems, path: Path | None) -> None:
     effects = ", ".join(f"{number:,} {effect}" for effect, number in problems.effects().items())
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in problems.counts.most_common())
     rest = f"all in {path}" if path else "--problems FILE lists all" if len(problems) > settings.shown_problems else ""
-    found = f"{len(problems):,} problem{'s' if len(problems) > 1 else ''}"
-    err.print(f"{found}: {effects} ({kinds}){'; ' + rest if rest else ''}", style="bold yellow", markup=False)
+    err.print(
+        f"{counted(len(problems), 'problem')}: {effects} ({kinds}){'; ' + rest if rest else ''}",
+        style="bold yellow",
+        markup=False,
+    )
 
 
 def watched(reader: PageReader, *, doing: str = "reading") -> Iterator[Page]:

@@ -45,7 +45,7 @@ def train(
 ) -> None:
     """Learn from labelled pages: checkpoints, metrics, curves and the bundle of the best epoch go to the run's folder."""
     from batag.errors import InputError, UsageError
-    from batag.pages.targets import check_targets
+    from batag.pages.file import check_targets
     from batag.training.base_bundle import recipe_of
     from batag.training.recipe import read_recipe
 

@@ -34,8 +34,8 @@ def weak(
     from batag.cli.saving import save
     from batag.cli.terminal import collected_problems, print_json, watched
     from batag.labels.weak import Marking
+    from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
-    from batag.pages.targets import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.majority import read_with_language
     from batag.segmentation.segmentation import Segmentation

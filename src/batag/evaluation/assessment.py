@@ -16,7 +16,8 @@ from batag.evaluation.report import Report, ScoredField
 from batag.labels.alignment import align
 from batag.labels.scheme import IGNORED, Scheme
 from batag.pages.page import PERSON, Page, Tag
-from batag.pages.record import own_fields, tag_record
+from batag.pages.record import own_fields
+from batag.pages.tags import tag_record
 from batag.segmentation.segmentation import TokenizedField, language_of
 
 Place = tuple[str, int, int, str]

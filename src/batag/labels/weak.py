@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 from batag.labels.alignment import cut_tags
 from batag.labels.scheme import TokenSpan
+from batag.pages.check import overlaps
 from batag.pages.cleaning import Cleaner
 from batag.pages.mentions import lower
 from batag.pages.page import TERMS, Offsets, Page, Tag
@@ -106,7 +106,8 @@ class Marking:
                 matches = list(self.terms.spans(tokenized, language=language))
                 self.found.update(term for _, term in matches)
                 tags += cut_tags(page, tokenized, [span for span, _ in matches], source=TERMS)
-            tags = list(_beside(tags, before))
+            overlap = overlaps(before)
+            tags = [tag for tag in tags if not overlap(tag)]
             self.tags.update(tag.label for tag in tags)
             self.without += not (tags or before)
             both = sorted((*before, *tags), key=lambda tag: (list(page.fields).index(tag.field), tag.start))
@@ -151,17 +152,3 @@ def _whole(field: TokenizedField, origins: Sequence[Offsets], first: int, last: 
     text = field.cleaned.original
     shared = (0 < after < len(origins) and origins[after - 1][1] > origins[after][0] for after in (first, last + 1))
     return not any(shared) and not any(parted(text[origins[n][1] : origins[n + 1][0]]) for n in range(first, last))
-
-
-def _beside(tags: Iterable[Tag], others: Iterable[Tag]) -> Iterator[Tag]:
-    """The tags that overlap none of the others."""
-    places: dict[str, tuple[list[int], list[int]]] = {}
-    for other in sorted(others, key=lambda each: each.start):
-        starts, ends = places.setdefault(other.field, ([], []))
-        starts.append(other.start)
-        ends.append(max(other.end, ends[-1] if ends else 0))
-    for tag in tags:
-        starts, ends = places.get(tag.field, ([], []))
-        before = bisect_left(starts, tag.end)
-        if not before or ends[before - 1] <= tag.start:
-            yield tag

@@ -4,53 +4,48 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 
 from batag.pages.page import Tag
-from batag.pages.problems import Problems
+from batag.pages.problems import Note
 
 _SHOWN = 80
 _TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")
 
 
-def check_tag(tag: Tag, text: str, *, where: str, page_id: str, problems: Problems) -> Tag | None:
+def check_tag(tag: Tag, text: str, note: Note) -> Tag | None:
     """The tag, if its offsets fit; UTF-16 offsets are recognised by the text that they cut. A tag that brings no text gets it
     when tags are settled: until then any number of them may reach over the whole page."""
     inside = 0 <= tag.start < tag.end <= len(text)
     if tag.text and not (inside and _stands_at(text, tag.text, tag.start, tag.end)):
         start, end = from_utf16(text, tag.start), from_utf16(text, tag.end)
         if start is not None and end is not None and _stands_at(text, tag.text, start, end):
-            problems.add("offset-units", where, f"the offsets {tag.start}-{tag.end} are UTF-16 units", page=page_id)
+            note("offset-units", f"the offsets {tag.start}-{tag.end} are UTF-16 units")
             return replace(tag, start=start, end=end)
         if inside:
             cut = text[tag.start : min(tag.end, tag.start + _SHOWN + 1)]
-            reason = (
-                f"{tag.label} {_shown(tag.text)} is not what stands at {tag.start}-{tag.end} of {tag.field} ({_shown(cut)})"
-            )
-            problems.add("text-mismatch", where, reason, page=page_id)
+            place = f"{tag.start}-{tag.end} of {tag.field}"
+            note("text-mismatch", f"{tag.label} {_shown(tag.text)} is not what stands at {place} ({_shown(cut)})")
             return None
     if not inside:
-        reason = f"{tag.label} {tag.start}-{tag.end} is empty or outside {tag.field} ({len(text)} characters)"
-        problems.add("out-of-range", where, reason, page=page_id)
+        note("out-of-range", f"{tag.label} {tag.start}-{tag.end} is empty or outside {tag.field} ({len(text)} characters)")
         return None
     return tag
 
 
-def settle(
-    tags: Iterable[Tag], fields: Mapping[str, str], *, where: str, page_id: str, problems: Problems | None
-) -> tuple[Tag, ...]:
+def settle(tags: Iterable[Tag], fields: Mapping[str, str], note: Note | None) -> tuple[Tag, ...]:
     """Tags without overlaps, in order, each with its text: the longer one wins, of equals the first."""
     tags = list(tags)
     rank = {name: place for place, name in enumerate(fields)}
     if not all(a.end <= b.start if a.field == b.field else rank[a.field] < rank[b.field] for a, b in pairwise(tags)):
-        tags = sorted(_longest(tags, fields, where, page_id, problems), key=lambda tag: (rank[tag.field], tag.start))
+        tags = sorted(_longest(tags, fields, note), key=lambda tag: (rank[tag.field], tag.start))
     return tuple(tag if tag.text else replace(tag, text=fields[tag.field][tag.start : tag.end]) for tag in tags)
 
 
-def _longest(tags: list[Tag], fields: Mapping[str, str], where: str, page_id: str, problems: Problems | None) -> Iterator[Tag]:
+def _longest(tags: list[Tag], fields: Mapping[str, str], note: Note | None) -> Iterator[Tag]:
     """Those that stay where tags overlap. The longest come first, so that one which overlaps another lies over it with its
     first or its last character."""
     owners: dict[str, list[Tag | None]] = {}
@@ -61,12 +56,26 @@ def _longest(tags: list[Tag], fields: Mapping[str, str], where: str, page_id: st
         if (other := taken[tag.start] or taken[tag.end - 1]) is None:
             taken[tag.start : tag.end] = [tag] * (tag.end - tag.start)
             yield tag
-        elif problems is not None:
-            mine, theirs = (
-                _shown(fields[tag.field][each.start : min(each.end, each.start + _SHOWN + 1)]) for each in (tag, other)
-            )
-            reason = f"{tag.label} {mine} ({tag.field} {tag.start}-{tag.end}) overlaps {other.label} {theirs}"
-            problems.add("overlap", where, reason, page=page_id)
+        elif note is not None:
+            text = fields[tag.field]
+            mine, theirs = (_shown(text[each.start : min(each.end, each.start + _SHOWN + 1)]) for each in (tag, other))
+            note("overlap", f"{tag.label} {mine} ({tag.field} {tag.start}-{tag.end}) overlaps {other.label} {theirs}")
+
+
+def overlaps(others: Iterable[Tag]) -> Callable[[Tag], bool]:
+    """A function that says whether a tag overlaps one of the others."""
+    places: dict[str, tuple[list[int], list[int]]] = {}
+    for other in sorted(others, key=lambda each: each.start):
+        starts, ends = places.setdefault(other.field, ([], []))
+        starts.append(other.start)
+        ends.append(max(other.end, ends[-1] if ends else 0))
+
+    def overlap(tag: Tag) -> bool:
+        starts, ends = places.get(tag.field, ([], []))
+        before = bisect_left(starts, tag.end)
+        return before > 0 and ends[before - 1] > tag.start
+
+    return overlap
 
 
 def from_utf16(text: str, offset: int) -> int | None:
@@ -93,7 +102,6 @@ def _stands_at(text: str, piece: str, start: int, end: int) -> bool:
     return end - start == len(piece) and text.startswith(piece, start)
 
 
-def _shown(text: str, start: int = 0, end: int | None = None) -> str:
+def _shown(text: str) -> str:
     """A piece of text in a message: its beginning."""
-    end = len(text) if end is None else end
-    return repr(text[start:end] if end - start <= _SHOWN else f"{text[start : start + _SHOWN]}...")
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

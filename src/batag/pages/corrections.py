@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
+from batag.pages.check import overlaps
 from batag.pages.page import PERSON, Tag
-from batag.pages.problems import Problems
+from batag.pages.problems import Note
 
 _FOR_PEOPLE = " (tags)"
 _SEPARATOR = re.compile("[;；\n]")
@@ -51,17 +51,11 @@ def has_no_place(tag: Any) -> TypeGuard[Mapping[str, str]]:
     return all(isinstance(tag.get(key), str) and tag[key] for key in ("label", "text"))
 
 
-def beside(tags: Iterable[Tag], people: Iterable[Tag], *, where: str, page_id: str, problems: Problems) -> Iterator[Tag]:
-    """The tags, without those of machines that overlap one of people's, which come settled."""
-    spans: dict[str, list[tuple[int, int]]] = {}
-    for tag in people:
-        spans.setdefault(tag.field, []).append((tag.start, tag.end))
-    for each in spans.values():
-        each.sort()
+def beside(tags: Iterable[Tag], people: Iterable[Tag], note: Note) -> Iterator[Tag]:
+    """The tags, without those of machines that overlap one of people's."""
+    overlap = overlaps(people)
     for tag in tags:
-        own = spans.get(tag.field, [])
-        near = bisect_left(own, (tag.end, 0)) - 1
-        if tag.source != PERSON and near >= 0 and own[near][1] > tag.start:
-            problems.add("overlap", where, f"{tag.label} at {tag.start} overlaps what a person wrote", page=page_id)
+        if tag.source != PERSON and overlap(tag):
+            note("overlap", f"{tag.label} at {tag.start} overlaps what a person wrote")
         else:
             yield tag

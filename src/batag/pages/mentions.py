@@ -9,7 +9,7 @@ from typing import Any
 from batag.pages.check import settle
 from batag.pages.cleaning import Cleaner
 from batag.pages.page import Offsets, Tag
-from batag.pages.problems import Problems
+from batag.pages.problems import Note
 
 _SEPARATORS = ";；|｜,，、\n"
 _SEPARATOR = re.compile(f"([{_SEPARATORS}])")
@@ -62,9 +62,7 @@ def several_texts(label: str, text: str) -> str:
     return ";".join(f"{label}={piece}" for piece in pieces) if len(pieces) > 1 else ""
 
 
-def find_labels(
-    pairs: list[tuple[str, str]], fields: Mapping[str, str], *, where: str, page_id: str, problems: Problems
-) -> tuple[Tag, ...] | None:
+def find_labels(pairs: list[tuple[str, str]], fields: Mapping[str, str], note: Note) -> tuple[Tag, ...] | None:
     """Every occurrence of each label's text as a person's tag; None if none of them occurs."""
     tags = []
     pairs = list(dict.fromkeys(pairs))
@@ -75,15 +73,14 @@ def find_labels(
         spans = [(name, *span) for name, each in found.items() for span in each]
         if not spans:
             hint = f"; for several texts write {several}" if (several := several_texts(label, term)) else ""
-            problems.add("not-found", where, f"{label}={term} does not occur in the page{hint}", page=page_id)
+            note("not-found", f"{label}={term} does not occur in the page{hint}")
         tags += [Tag(name, start, end, label, fields[name][start:end]) for name, start, end in spans]
     # A term inside a longer one is no conflict, unless it has no place of its own left.
-    settled = settle(tags, fields, where=where, page_id=page_id, problems=None)
+    settled = settle(tags, fields, None)
     kept = {(tag.label, tag.text) for tag in settled}
     for label, text in dict.fromkeys((tag.label, tag.text) for tag in tags):
         if (label, text) not in kept:
-            reason = f"{label}={text} stands only where another label is longer or comes first"
-            problems.add("overlap", where, reason, page=page_id)
+            note("overlap", f"{label}={text} stands only where another label is longer or comes first")
     return settled if settled or not pairs else None
 
 

@@ -13,6 +13,8 @@ from batag.pages.page import without_surrogates
 from batag.settings import settings
 
 _LONGEST = 1_000
+Note = Callable[[str, str], None]
+"""Notes a problem (its kind and reason) of the page at hand."""
 SKIPPED_PAGE, SKIPPED_TAG, REPAIRED, NOTED = "page skipped", "tag skipped", "repaired", "noted"
 
 KINDS = {
@@ -42,6 +44,7 @@ KINDS = {
     ),
     "unknown-source": (NOTED, "a tag says that somebody set it who is not one of ours; it counts as a model's"),
     "untold-language": (NOTED, "a short text that may be in several languages; it is read in that of most pages of its file"),
+    "cut-cell": (NOTED, "a text or its tags are longer than a cell of Excel holds; what does not fit is left out"),
     "no-value": (NOTED, "a cell of a workbook is a formula whose value was not saved; it is read as empty"),
     "bad-encoding": (REPAIRED, "bytes that are not in the file's encoding became U+FFFD"),
     "control-characters": (REPAIRED, "raw NUL or control characters inside a JSON string; kept, cleaning removes them"),
@@ -73,6 +76,8 @@ class Problem:
         # A file's name may hold bytes that are not text, and all of this is written somewhere.
         for name in ("where", "reason", "page"):
             object.__setattr__(self, name, without_surrogates(getattr(self, name)))
+        if len(self.reason) > _LONGEST:
+            object.__setattr__(self, "reason", f"{self.reason[:_LONGEST]}...")
 
     def __str__(self) -> str:
         page = f" (page {self.page})" if self.page else ""
@@ -98,14 +103,19 @@ class Problems:
 
     def add(self, kind: str, where: str, reason: str, *, page: str = "") -> None:
         """Note one problem."""
-        reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..."
-        problem = Problem(kind, where, reason, page)
+        self.report(Problem(kind, where, reason, page))
+
+    def at(self, where: str, page: str = "") -> Note:
+        """A function that notes problems of one page."""
+        return lambda kind, reason: self.add(kind, where, reason, page=page)
+
+    def report(self, problem: Problem) -> None:
+        """Take in a problem that was found elsewhere."""
         if self.strict:
-            where += f" (page {page})" if page else ""
-            raise InputError(
-                reason, where=where, todo="Mend it, or read without --strict", python="Mend it, or leave strict out"
-            )
-        self.counts[kind] += 1
+            where = problem.where + (f" (page {problem.page})" if problem.page else "")
+            todo, python = "Mend it, or read without --strict", "Mend it, or leave strict out"
+            raise InputError(problem.reason, where=where, todo=todo, python=python)
+        self.counts[problem.kind] += 1
         if len(self.listed) < settings.remembered_problems:
             self.listed.append(problem)
         if self.on_problem is not None:
@@ -124,3 +134,21 @@ class Problems:
         for kind, number in self.counts.items():
             totals[KINDS[kind][0]] += number
         return dict(totals)
+
+
+class Notes(Problems):
+    """The problems of the record at hand, until somebody takes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waiting: list[Problem] = []
+
+    def report(self, problem: Problem) -> None:
+        self._waiting.append(problem)
+
+    def take(self) -> tuple[Problem, ...]:
+        """What was noted since the last time."""
+        if not self._waiting:
+            return ()
+        taken, self._waiting = tuple(self._waiting), []
+        return taken

@@ -1,4 +1,4 @@
-"""One input on its way to pages: its bytes, what was said about it, and where to report problems."""
+"""One input on its way to pages: its bytes, the options it is read with, and the problems found in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from batag.errors import InputError, UsageError
 from batag.pages.compression import READ_ERRORS, Replayed, Unpacked, decompressed, swells
 from batag.pages.file import open_file
 from batag.pages.page import without_surrogates
-from batag.pages.problems import Problems
+from batag.pages.problems import Notes
 from batag.pages.signatures import binary_kind
 from batag.settings import settings
 
@@ -29,15 +29,19 @@ _ALSO = {"cp950": "Big5", "big5hkscs": "Big5 of Hong Kong", "cp932": "Shift_JIS"
 
 @dataclass(kw_only=True)
 class Source:
-    """An opened input; `head` is its beginning, `stream` all of it as UTF-8 without a byte-order mark."""
+    """An opened input; `head` is its beginning, `stream` all of it as UTF-8 without a byte-order mark. A table also has the
+    `names` of its columns, its `header` (the names as they are spelt there) and, if the file declares them, their `types`."""
 
     name: str
     head: bytes
     stream: BinaryIO
-    problems: Problems
     raw: BinaryIO
+    problems: Notes = field(default_factory=Notes)
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
+    names: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     transcoded: bool = False
     packed: bool = False
     unpacked: Unpacked | None = None
@@ -123,7 +127,9 @@ class Source:
             return data.decode(errors="replace")
 
 
-def open_source(path: Path | str, *, problems: Problems, encoding: str | None = None, **said: Any) -> Source:
+def open_source(
+    path: Path | str, *, encoding: str | None = None, columns: Mapping[str, str] | None = None, language: str | None = None
+) -> Source:
     """Open a file and settle its encoding; one that is not UTF-8 and not named is an error that offers a name."""
     name = str(path)
     if name != "-" and Path(name).is_dir():
@@ -141,11 +147,11 @@ def open_source(path: Path | str, *, problems: Problems, encoding: str | None = 
         head=head,
         stream=stream,
         raw=file,
-        problems=problems,
+        columns=columns or {},
+        language=language,
         transcoded=transcoded,
         packed=plain is not file,
         unpacked=unpacked if isinstance(unpacked := getattr(plain, "raw", None), Unpacked) else None,
-        **said,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from batag.pages.emoji import EMOJI
+from batag.pages.cleaning import EMOJI
 from batag.segmentation.segmenter import Segmenter
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from batag.pages.emoji import EMOJI
+from batag.pages.cleaning import EMOJI
 from batag.segmentation.segmenter import KATAKANA, WORD, Segmenter
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

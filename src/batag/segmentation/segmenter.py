@@ -10,7 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
-from batag.pages.emoji import EMOJI
+from batag.pages.cleaning import EMOJI
 from batag.pages.page import Offsets
 from batag.segmentation.dictionary import Dictionary
 from batag.settings import settings

@@ -12,29 +12,29 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, BinaryIO
 
-from batag.pages.check import check_tag, settle
 from batag.pages.formats.column_layout import BEGINS, COMMENT, NONE, PREFIXED, Layout, layout_of
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.languages import known_language
-from batag.pages.page import Offsets, Page, Tag
-from batag.pages.record import dump, plain
+from batag.pages.page import Offsets, Page
+from batag.pages.record import RecordReader, dump, plain, too_many_characters
 from batag.pages.source import Source
-from batag.settings import settings
 
 _WRITABLE = re.compile(r"(?:(?!-DOCSTART-)[^\t\r\n])+")
 _ENDS = frozenset("SUEL")
 
 
 @dataclass
-class _Block:
-    """The lines of one page so far."""
+class Block:
+    """The lines of one page: tokens, labels, what our comments say, and each field's name, text and first token."""
 
     line: int
+    layout: Layout
     tokens: list[str] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
-    said: dict[str, Any] = field(default_factory=dict)
+    comments: dict[str, Any] = field(default_factory=dict)
     fields: list[tuple[str, str | None, int]] = field(default_factory=list)
     characters: int = 0
     bad: bool = False
@@ -43,34 +43,33 @@ class _Block:
         return bool(self.tokens or self.fields or self.bad)
 
 
-def read(source: Source) -> Iterator[Page]:
-    """Pages of a column file."""
+def read(source: Source) -> Iterator[tuple[str, int, Block]]:
+    """The blocks of a column file."""
     layout = layout_of(source.head.decode(errors="replace"))
     for number, block in enumerate(_blocks(source, layout), 1):
         if not block.bad:
-            page = _page(block, layout, source, number)
-            if page is not None:
-                yield page
+            yield source.where(block.line), number, block
 
 
-def _blocks(source: Source, layout: Layout) -> Iterator[_Block]:
-    block = _Block(1)
+def _blocks(source: Source, layout: Layout) -> Iterator[Block]:
+    block = Block(1, layout)
     for number, raw in source.lines():
         line = raw.rstrip("\r\n")
         comment = COMMENT.fullmatch(line)
         if not line.strip(" \t") or (comment and comment[1] == "id" and block):
             if block:
                 yield block
-            block = _Block(number + 1 if comment is None else number)
+            block = Block(number + 1 if comment is None else number, layout)
         if comment:
             _comment(block, comment[1], comment[2])
         elif line.strip(" \t") and not line.startswith("-DOCSTART-") and not block.bad:
-            _token(block, line, layout, source, number)
+            _token(block, line, source, number)
     if block:
         yield block
 
 
-def _token(block: _Block, line: str, layout: Layout, source: Source, number: int) -> None:
+def _token(block: Block, line: str, source: Source, number: int) -> None:
+    layout = block.layout
     cells = layout.cut(line)
     block.characters += len(cells[0])
     more_columns = layout.mark == " " and " " in cells[0].strip(" ")
@@ -78,8 +77,7 @@ def _token(block: _Block, line: str, layout: Layout, source: Source, number: int
         reason = f"no token and label in {line[:40]!r} ({layout.columns} columns expected)"
         source.problems.add("bad-line", source.where(number), reason)
         block.bad = True
-    elif block.characters > settings.max_page_characters:
-        limit = f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+    elif (limit := too_many_characters(block.characters)) is not None:
         reason = f"the page has more than {limit}; is there a blank line between pages?"
         source.problems.add("too-long", source.where(block.line), reason)
         block.bad = True
@@ -90,77 +88,56 @@ def _token(block: _Block, line: str, layout: Layout, source: Source, number: int
         block.labels.append(cells[-1].strip())
 
 
-def _comment(block: _Block, key: str, value: str) -> None:
+def _comment(block: Block, key: str, value: str) -> None:
     """What a comment of ours says; one with odd content is only a comment."""
-    said: Any = value
+    content: Any = value
     if value[:1] in ('"', "[", "{"):
         with suppress(ValueError, RecursionError):
-            said = plain(json.loads(value))
-    if key == "field" and isinstance(said, str):
-        block.fields.append((said, None, len(block.tokens)))
-    elif key == "text" and isinstance(said, str) and block.fields:
+            content = plain(json.loads(value))
+    if key == "field" and isinstance(content, str):
+        block.fields.append((content, None, len(block.tokens)))
+    elif key == "text" and isinstance(content, str) and block.fields:
         name, _, start = block.fields[-1]
-        block.fields[-1] = (name, said, start)
-    elif isinstance(said, {"extra": dict, "tags": list}.get(key, str)):
-        block.said[key] = said
+        block.fields[-1] = (name, content, start)
+    elif isinstance(content, {"extra": dict, "tags": list}.get(key, str)):
+        block.comments[key] = content
 
 
-def _page(block: _Block, layout: Layout, source: Source, number: int) -> Page | None:
-    where = source.where(block.line)
-    page_id = block.said.get("id") or f"{source.stem}-{number}"
-    language = source.language or known_language(block.said.get("language", ""))
+def page(block: Block, reader: RecordReader, *, where: str, number: int) -> Page | None:
+    """The page of a block: its tokens joined, or found in the text that a comment has."""
+    comments, layout = block.comments, block.layout
+    record: dict[str, Any] = {key: comments[key] for key in ("id", "language", "shop") if key in comments}
+    note = reader.problems.at(where, record.get("id") or f"{reader.stem}-{number}")
+    language = reader.language or known_language(record.get("language", ""))
     fields: dict[str, str] = {}
-    tokens: dict[str, tuple[Offsets, ...]] = {}
-    found: dict[str, list[Tag]] = {}
-    parts = block.fields or [(next(iter(source.columns), "title"), None, 0)]
+    tokens: dict[str, list[Offsets]] = {}
+    found: dict[str, list[Any]] = {}
+    parts = block.fields or [(next(iter(reader.columns), "title"), None, 0)]
     for (name, text, start), end in zip(parts, [part[2] for part in parts[1:]] + [len(block.tokens)], strict=True):
         words, labels = block.tokens[start:end], block.labels[start:end]
         placed = place_tokens(text, words) if text is not None else None
         if text is None or placed is None:
             if text is not None:
-                source.problems.add("split-token", where, f"the tokens of {name!r} do not follow its text", page=page_id)
+                note("split-token", f"the tokens of {name!r} do not follow its text")
             text, placed = join_tokens(words, language=language, spaces=layout.spaces if language is None else None)
-        fields[name], tokens[name] = text, placed
-        found[name] = []
-        spans = spans_of(labels, prefixed=layout.prefixed) if "tags" not in block.said else ()
-        for first, last, label, broken in spans:
-            low, high = placed[first][0], placed[last][1]
-            found[name].append(Tag(name, low, high, label, text[low:high]))
+        fields[name], tokens[name], found[name] = text, list(placed), []
+        for first, last, label, broken in spans_of(labels, prefixed=layout.prefixed) if "tags" not in comments else ():
+            found[name].append((name, placed[first][0], placed[last][1], label))
             if broken and layout.begins:
-                reason = f"{labels[first]} at token {first + 1} does not follow B-{label}"
-                source.problems.add("broken-sequence", where, reason, page=page_id)
-    tags = [tag for each in found.values() for tag in each]
-    if "tags" in block.said:
-        tags = list(_exact_tags(block.said["tags"], fields, source, where=where, page_id=page_id))
-    if len(fields) > settings.max_page_fields or sum(map(len, fields.values())) > settings.max_page_characters:
-        reason = f"the page has more than {settings.max_page_characters:,} characters or {settings.max_page_fields} fields"
-        source.problems.add("too-long", where, reason, page=page_id)
-        return None
-    if not any(fields.values()):
-        source.problems.add("empty-page", where, "no text in any field", page=page_id)
-        return None
-    return Page(
-        id=page_id,
-        fields=fields,
-        language=language,
-        shop=block.said.get("shop"),
-        tags=settle(tags, fields, where=where, page_id=page_id, problems=source.problems),
-        labelled=block.said.get("labelled") != "no",
-        tokens=tokens,
-        extra=block.said.get("extra", {}),
-        where=where,
+                note("broken-sequence", f"{labels[first]} at token {first + 1} does not follow B-{label}")
+    tags = comments["tags"] if "tags" in comments else chain.from_iterable(found.values())
+    record |= {"fields": fields, "tokens": tokens} | (
+        {"tags": list(map(_tag, tags))} if comments.get("labelled") != "no" else {}
     )
+    extra = {key: value for key, value in comments.get("extra", {}).items() if key not in record}
+    return reader.page(record | extra, where=where, number=number, columns={})
 
 
-def _exact_tags(given: list[Any], fields: dict[str, str], source: Source, *, where: str, page_id: str) -> Iterator[Tag]:
-    """Tags as the comment has them, checked like any others."""
-    for item in given:
-        if not (isinstance(item, list) and list(map(type, item)) == [str, int, int, str] and item[0] in fields):
-            source.problems.add("bad-tag", where, f"{str(item)[:80]} is not a field, two offsets and a label", page=page_id)
-            continue
-        tag = check_tag(Tag(*item), fields[item[0]], where=where, page_id=page_id, problems=source.problems)
-        if tag is not None:
-            yield tag
+def _tag(item: Any) -> Any:
+    """A tag of a field, two offsets and a label; anything else is left for the record reader to report."""
+    if not isinstance(item, list | tuple) or len(item) != 4:
+        return item
+    return dict(zip(("field", "start", "end", "label"), item, strict=True))
 
 
 def spans_of(labels: Sequence[str], *, prefixed: bool | None) -> Iterator[tuple[int, int, str, bool]]:
@@ -183,10 +160,10 @@ def spans_of(labels: Sequence[str], *, prefixed: bool | None) -> Iterator[tuple[
         closed = prefix in _ENDS
 
 
-def write(pages: Iterable[Page], stream: BinaryIO, *, scheme: str = "BIO") -> None:
-    """Two columns and comments; pages must bring tokens. `flat` writes bare classes."""
+def write(pages: Iterable[Page], stream: BinaryIO, *, flat: bool = False) -> None:
+    """Two columns and comments; pages must bring tokens. `flat` writes bare classes instead of BIO."""
     for page in pages:
-        stream.write(("\n".join(_lines(page, flat=scheme == "flat")) + "\n\n").encode())
+        stream.write(("\n".join(_lines(page, flat=flat)) + "\n\n").encode())
 
 
 def _lines(page: Page, *, flat: bool) -> Iterator[str]:

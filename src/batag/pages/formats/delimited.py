@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import io
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
-from batag.errors import InputError
-from batag.pages.formats.table import TableWriter
-from batag.pages.layout import KEY
-from batag.pages.mapping import KNOWN_KEYS, check_columns
+from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, page, read_header, text_cell, to_row
+from batag.pages.layout import KEY, escape
 from batag.pages.page import Page
-from batag.pages.record import RecordReader
-from batag.pages.row import COLUMNS, from_cells, to_cells
 from batag.pages.source import Source
 from batag.settings import settings
 
+__all__ = ["join", "page", "read", "write", "write_rows"]
 _MOST_LINES = 5_000
 
 
-def read(source: Source, *, mark: str | None = None) -> Iterator[Page]:
-    """Pages of a table whose first line names its columns; the separator is told from it if not given."""
-    rows = table_rows(source, mark)
-    names = column_names(rows.header, source)
-    reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
-    for number, (line, cells) in enumerate(rows, 1):
+def read(source: Source, *, separator: str | None = None) -> Iterator[tuple[str, int, dict[str, str]]]:
+    """The rows of a table whose first line names its columns; the separator is told from it if not given."""
+    csv.field_size_limit(settings.max_record_bytes)
+    lines = _lines(source, separator or separator_of(source.head.decode(errors="replace")))
+    read_header(_header(lines), source)
+    return _rows(source, lines)
+
+
+def _rows(source: Source, lines: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[str, int, dict[str, str]]]:
+    names = source.names
+    for number, (line, cells) in enumerate(lines, 1):
         if not any(cells):
             continue
         while len(cells) > len(names) and not cells[-1]:
@@ -33,31 +37,71 @@ def read(source: Source, *, mark: str | None = None) -> Iterator[Page]:
         if len(cells) > len(names):
             reason = f"{len(cells)} cells under {len(names)} column names (a separator inside a text needs quotes)"
             source.problems.add("bad-row", source.where(line), reason)
-            continue
-        record = from_cells(dict(zip(names, cells, strict=False)))
-        page = reader.page(record, where=source.where(line), number=number)
-        if page is not None:
-            yield page
+        else:
+            yield source.where(line), number, dict(zip(names, cells, strict=False))
 
 
-def write(
-    pages: Iterable[Page],
+def write(pages: Iterable[Page], stream: BinaryIO, *, escaped: Counter[str] | None = None, **options: Any) -> None:
+    """Pages as rows of batag's own table; `escaped` counts the cells that `excel_safe` changed, by column."""
+    written = write_rows(map(to_row, pages), stream, COLUMNS, errors=False, **options)
+    if escaped is not None:
+        escaped.update(written.escaped)
+
+
+def write_rows(
+    rows: Iterable[Row],
     stream: BinaryIO,
+    header: Sequence[str],
     *,
+    separator: str = ",",
     bom: bool = False,
     excel_safe: bool = False,
-    mark: str = ",",
-    escaped: Counter[str] | None = None,
-) -> None:
-    """CSV, or TSV with a tab as mark; `escaped` counts the cells that `excel_safe` changed, by column."""
-    writer = TableWriter(stream, COLUMNS, bom=bom, excel_safe=excel_safe, mark=mark)
-    for page in pages:
-        writer.row(list(to_cells(page).values()))
-    if escaped is not None:
-        escaped.update(writer.escaped)
+    errors: bool = True,
+    marked: bool = False,
+) -> Written:
+    """CSV as RFC 4180 has it, TSV with a tab as separator. `excel_safe` puts an apostrophe before each cell that a spreadsheet
+    would run; then, or if rows are `marked`, a last column `batag` has the layout of each."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, delimiter=separator, lineterminator="\r\n")
+
+    def put(cells: Sequence[str]) -> None:
+        writer.writerow(cells)
+        stream.write(buffer.getvalue().encode(errors="replace"))
+        buffer.seek(0)
+        buffer.truncate()
+
+    written, marked = Written(), marked or excel_safe
+    names = [escape(name) if excel_safe else name for name in (*header, *(ADDED if errors else ADDED[:2]))]
+    if bom:
+        stream.write(codecs.BOM_UTF8)
+    put([*names, *([KEY] if marked else [])])
+    for row in rows:
+        cells = [*map(text_cell, row.cells), row.tags_text(), row.reviewed_text(), *([row.error or ""] if errors else [])]
+        safe = [escape(cell) for cell in cells] if excel_safe else cells
+        changed = [name for name, cell, given in zip(names, safe, cells, strict=True) if cell != given] if excel_safe else []
+        written.escaped.update(changed)
+        put([*safe, row.layout_text(changed)] if marked else safe)
+    return written
 
 
-def separator(head: str) -> str:
+def join(parts: Iterable[bytes], stream: BinaryIO) -> None:
+    """Tables with the same header as one."""
+    for number, data in enumerate(parts):
+        stream.write(data[_header_length(data) :] if number else data)
+
+
+def _header_length(data: bytes) -> int:
+    """Where the first row of a table ends; a line end inside quotes does not end it."""
+    start = quotes = 0
+    while True:
+        end = data.index(b"\r\n", start) + 2
+        quotes += data.count(b'"', start, end)
+        if quotes % 2 == 0:
+            return end
+        start = end
+
+
+def separator_of(head: str) -> str:
     """The separator that the first line uses most; comma if none."""
     first = head.split("\n", 1)[0]
     if first.startswith("sep=") and len(first) > 4:
@@ -65,56 +109,18 @@ def separator(head: str) -> str:
     return max(",\t;|", key=first.count)
 
 
-def column_names(header: list[Any], source: Source) -> list[str]:
-    """The columns' names, lower case; an error that lists them if none of them can be a field."""
-    names = [str(name).strip() if name is not None else "" for name in header]
-    lower = {name.lower(): name for name in reversed(names)}
-    check_columns(source.columns, names, where=source.name)
-    wanted = {"title", "description", "fields", "more", KEY}
-    if not (wanted & (source.columns.keys() | lower.keys())) and not any(name not in COLUMNS for name in source.columns):
-        there = f"the columns are {', '.join(filter(None, names)) or 'none'}"
-        todo, python = f"Map one with --columns title=NAME; {there}", f'Map one with columns={{"title": "NAME"}}; {there}'
-        raise InputError("has no column title or description", where=source.name, todo=todo, python=python)
-    mapped = set(source.columns.values())
-    own = {*COLUMNS, *KNOWN_KEYS}
-    known = [name if name in mapped or name.lower() not in own else name.lower() for name in names]
-    times = Counter(known)
-    for name in {*KNOWN_KEYS, *mapped}:
-        if times[name] > 1 and name not in source.columns:
-            raise InputError(f"has the column {name} more than once", where=source.name, todo="Rename all but one")
-    firsts = {name: place for place, name in reversed(list(enumerate(known))) if name}
-    unique = [name if firsts.get(name) == place else f"{name or 'column'}_{place + 1}" for place, name in enumerate(known)]
-    for place, name in enumerate(unique):
-        while firsts.setdefault(name, place) != place:  # a column has the name that another would get
-            name += "_"
-        unique[place] = name
-    return unique
+def _header(lines: Iterator[tuple[int, list[str]]]) -> list[str]:
+    _, header = next(lines, (1, []))
+    if header and header[0] == "sep=":  # Excel's own way to say the separator
+        _, header = next(lines, (1, []))
+    return header
 
 
-class TableRows(Iterator[tuple[int, list[str]]]):
-    """The rows under a header, each with the line that it starts on."""
-
-    def __init__(self, rows: Iterator[tuple[int, list[str]]]) -> None:
-        self._rows = rows
-        _, self.header = next(rows, (1, []))
-        if self.header and self.header[0] == "sep=":  # Excel's own way to say the separator
-            _, self.header = next(rows, (1, []))
-
-    def __next__(self) -> tuple[int, list[str]]:
-        return next(self._rows)
-
-
-def table_rows(source: Source, mark: str | None = None) -> TableRows:
-    """The rows of a table; its separator is told from the first line if not given."""
-    csv.field_size_limit(settings.max_record_bytes)
-    return TableRows(_rows(source, mark or separator(source.head.decode(errors="replace"))))
-
-
-def _rows(source: Source, mark: str) -> Iterator[tuple[int, list[str]]]:
+def _lines(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Rows with the line they start on. A quote that never closes costs its own line only, not the rest of the file."""
-    lines, ahead = source.lines(), _Ahead(mark)
+    lines, ahead = source.lines(), _Ahead(separator)
     while (first := ahead.take() or next(lines, None)) is not None:
-        row, reason = _parsed([first[1]], mark)
+        row, reason = _parsed([first[1]], separator)
         if reason == _OPEN:
             row, reason = ahead.close(first[1], lines)
         if row is not None:
@@ -131,8 +137,8 @@ class _Ahead:
     here only the last can be one that does not leave the quote open: a file of quotes costs no more than its length.
     """
 
-    def __init__(self, mark: str) -> None:
-        self._mark = mark
+    def __init__(self, separator: str) -> None:
+        self._separator = separator
         self._lines: deque[tuple[int, str]] = deque()
         self._size = 0
         self._state = _OPEN
@@ -156,10 +162,10 @@ class _Ahead:
             self._lines.append(line)
             self._size += len(line[1])
             if '"' in line[1]:
-                _, self._state = _parsed([f'"{line[1]}'], self._mark)
+                _, self._state = _parsed([f'"{line[1]}'], self._separator)
         if self._state or self._size > room:
             return None, self._state or _OPEN
-        row, reason = _parsed([first, *(text for _, text in self._lines)], self._mark)
+        row, reason = _parsed([first, *(text for _, text in self._lines)], self._separator)
         self._lines.clear()
         self._size, self._state = 0, _OPEN
         return row, reason
@@ -169,10 +175,10 @@ _OPEN = "unexpected end of data"
 """What the library says of a quote that is still open."""
 
 
-def _parsed(lines: list[str], mark: str) -> tuple[list[str] | None, str]:
+def _parsed(lines: list[str], separator: str) -> tuple[list[str] | None, str]:
     """The one row of these lines; None and why if they are not one."""
     try:
-        return next(csv.reader(lines, delimiter=mark, strict=True), []), ""
+        return next(csv.reader(lines, delimiter=separator, strict=True), []), ""
     except csv.Error as error:
         return None, str(error)
 
@@ -180,7 +186,7 @@ def _parsed(lines: list[str], mark: str) -> tuple[list[str] | None, str]:
 def looks_like_table(head: str) -> bool:
     """Whether the first line names columns that we know."""
     try:
-        first = next(csv.reader([head.split("\n", 1)[0]], delimiter=separator(head)), [])
+        first = next(csv.reader([head.split("\n", 1)[0]], delimiter=separator_of(head)), [])
     except csv.Error:
         return False
     return bool({name.strip().lower() for name in first} & {"title", "description", "id", KEY})

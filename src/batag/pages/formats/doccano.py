@@ -14,42 +14,45 @@ from typing import Any, BinaryIO
 from batag.pages.formats.jsonl import objects
 from batag.pages.mapping import STANDARD_FIELDS
 from batag.pages.page import PERSON, Page
-from batag.pages.record import RecordReader, dump, tag_record, to_record
+from batag.pages.record import RecordReader, dump, to_record
 from batag.pages.source import Source
+from batag.pages.tags import tag_record
 
 _LABELS = ("label", "labels", "entities")
 _OWN = frozenset({"id", "text", "data", "fields", "extra", "tags", "predictions", *_LABELS})
 
 
-def read(source: Source) -> Iterator[Page]:
-    """Pages of a doccano export; `fields` (as `write` puts it) says where a page's fields lie in the one text."""
-    name = next((field for field in STANDARD_FIELDS if field in source.columns), "title")
-    others = {ours: theirs for ours, theirs in source.columns.items() if ours not in STANDARD_FIELDS}
-    reader = RecordReader(problems=source.problems, stem=source.stem, columns=others, language=source.language)
-    for number, record in objects(source):
-        text = record.pop(source.columns.get(name) or ("text" if "text" in record else "data"), None)
-        given = next((record.pop(key) for key in _LABELS if key in record), None)
-        layout = record.pop("fields", None)
-        if isinstance(text, str) and _is_layout(layout, text):
-            record["fields"] = {field: text[start:end] for field, (start, end) in layout.items()}
-            record |= record.pop("extra", {})
-        else:
-            layout = {name: (0, len(text) if isinstance(text, str) else 0)}
-            record[name] = text
-        places = sorted((start, end, field) for field, (start, end) in layout.items())
-        labels = [_in_field(item, places) for item in given] if isinstance(given, list) else given
-        predictions = record.get("predictions")
-        if isinstance(predictions, list) and all(isinstance(item, Mapping) and "source" in item for item in predictions):
-            del record["predictions"]
-            tags = [_in_field(item, places) for item in predictions]
-            if labels is None or _places(labels) == _places([tag for tag in tags if tag["source"] == PERSON]):
-                # No person has done anything yet: doccano writes an empty list of labels for a page that nobody opened.
-                labels, record["reviewed"] = tags, False
-        if labels is not None:
-            record["tags"] = labels
-        page = reader.page(record, where=source.where(number), number=number)
-        if page is not None:
-            yield page
+def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """The objects of a doccano export."""
+    return objects(source)
+
+
+def page(record: dict[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:
+    """The page of a line; `fields` (as `write` puts it) says where a page's fields lie in the one text."""
+    record = dict(record)
+    name = next((field for field in STANDARD_FIELDS if field in reader.columns), "title")
+    others = {ours: theirs for ours, theirs in reader.columns.items() if ours not in STANDARD_FIELDS}
+    text = record.pop(reader.columns.get(name) or ("text" if "text" in record else "data"), None)
+    given = next((record.pop(key) for key in _LABELS if key in record), None)
+    layout = record.pop("fields", None)
+    if isinstance(text, str) and _is_layout(layout, text):
+        record["fields"] = {field: text[start:end] for field, (start, end) in layout.items()}
+        record |= record.pop("extra", {})
+    else:
+        layout = {name: (0, len(text) if isinstance(text, str) else 0)}
+        record[name] = text
+    places = sorted((start, end, field) for field, (start, end) in layout.items())
+    labels = [_in_field(item, places) for item in given] if isinstance(given, list) else given
+    predictions = record.get("predictions")
+    if isinstance(predictions, list) and all(isinstance(item, Mapping) and "source" in item for item in predictions):
+        del record["predictions"]
+        tags = [_in_field(item, places) for item in predictions]
+        if labels is None or _places(labels) == _places([tag for tag in tags if tag["source"] == PERSON]):
+            # No person has done anything yet: doccano writes an empty list of labels for a page that nobody opened.
+            labels, record["reviewed"] = tags, False
+    if labels is not None:
+        record["tags"] = labels
+    return reader.page(record, where=where, number=number, columns=others)
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:

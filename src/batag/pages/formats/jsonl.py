@@ -9,22 +9,17 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from batag.pages.formats.array import split_array
-from batag.pages.formats.json_object import parse_object
+from batag.pages.formats.json_objects import parse_object, split_array
 from batag.pages.mapping import check_columns
 from batag.pages.page import Page
-from batag.pages.record import RecordReader, dump, to_record
+from batag.pages.record import dump, to_record
 from batag.pages.source import Source
 
 
-def read(source: Source) -> Iterator[Page]:
-    """Pages of a JSON-lines file."""
+def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """The objects of a JSON-lines file, with all the columns that were asked for."""
     check_keys(source)
-    reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
-    for number, record in objects(source):
-        page = reader.page(record, where=source.where(number), number=number)
-        if page is not None:
-            yield page
+    return objects(source)
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
@@ -53,12 +48,13 @@ def _elements(head: bytes) -> Iterator[bytes]:
         yield from filter(None, split_array(BytesIO(head)))
 
 
-def objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbered JSON objects, one a line; blank lines do not count."""
+def objects(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """JSON objects, one a line; blank lines do not count."""
     for number, line in source.raw_lines():
         if line.isspace():
             continue
+        where = source.where(number)
         if not line.endswith(b"\n") and line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}"):
-            source.problems.add("truncated", source.where(number), "the file ends in the middle of a record")
-        elif (record := parse_object(source, line, source.where(number))) is not None:
-            yield number, record
+            source.problems.add("truncated", where, "the file ends in the middle of a record")
+        elif (record := parse_object(source, line, where)) is not None:
+            yield where, number, record

@@ -8,22 +8,32 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from batag.pages.check import check_tag, from_utf16, settle, to_utf16
-from batag.pages.formats.array import elements, write_array
+from batag.pages.formats.json_objects import elements, join_arrays, write_array
 from batag.pages.page import MODEL, PERSON, SOURCES, Page, Tag
-from batag.pages.record import RecordReader, score_of, to_record
+from batag.pages.problems import Note
+from batag.pages.record import RecordReader, to_record
 from batag.pages.source import Source
+from batag.pages.tags import score_of
 
 
-def read(source: Source) -> Iterator[Page]:
-    """Pages of an export; a tag's `to_name` names the field of the task's data that it lies in."""
-    for where, number, task in elements(source):
-        data = task.get("data") if "annotations" in task or "completions" in task or "data" in task else task
-        if not isinstance(data, dict):
-            source.problems.add("bad-field", where, "the task's data is not an object")
-            continue
-        page = _page(data, task, source, where=where, number=number)
-        if page is not None:
-            yield _labelled(page, task, source)
+def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """The tasks of an export."""
+    return elements(source)
+
+
+def page(task: dict[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:
+    """The page of a task; a tag's `to_name` names the field of the task's data that it lies in."""
+    data = task.get("data") if "annotations" in task or "completions" in task or "data" in task else task
+    if not isinstance(data, dict):
+        reader.problems.add("bad-field", where, "the task's data is not an object")
+        return None
+    record = {key: value for key, value in data.items() if not (data is task and is_result(value))}
+    columns: Mapping[str, str] = reader.columns
+    if not columns and not {"title", "description", "fields"} & record.keys():
+        columns = {"title": "text" if "text" in record else next((k for k, v in record.items() if isinstance(v, str)), "text")}
+    record.setdefault("id", task.get("id"))
+    found = reader.page(record, where=where, number=number, columns=columns)
+    return _labelled(found, task, reader) if found is not None else None
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
@@ -31,14 +41,7 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
     write_array(map(_task, pages), stream)
 
 
-def _page(data: dict[str, Any], task: Mapping[str, Any], source: Source, *, where: str, number: int) -> Page | None:
-    record = {key: value for key, value in data.items() if not (data is task and is_result(value))}
-    columns = dict(source.columns)
-    if not columns and not {"title", "description", "fields"} & record.keys():
-        columns = {"title": "text" if "text" in record else next((k for k, v in record.items() if isinstance(v, str)), "text")}
-    record.setdefault("id", task.get("id"))
-    reader = RecordReader(problems=source.problems, stem=source.stem, columns=columns, language=source.language)
-    return reader.page(record, where=where, number=number)
+join = join_arrays
 
 
 def is_result(value: Any) -> bool:
@@ -46,20 +49,23 @@ def is_result(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "labels" in value[0]
 
 
-def _labelled(page: Page, task: Mapping[str, Any], source: Source) -> Page:
+def _labelled(page: Page, task: Mapping[str, Any], reader: RecordReader) -> Page:
     """The page with what people marked. If nobody did (or not to the end), what machines predict stands beside it."""
-    by_people = _chosen("annotations", _annotations(task), source, page)
+    note = reader.problems.at(page.where, page.id)
+    by_people = _chosen("annotations", _annotations(task), note)
     unfinished = by_people is None or by_people.get("reviewed") is False
-    by_machine = _chosen("predictions", task.get("predictions"), source, page) if unfinished else None
-    given = [(each, _list(each, source, page)) for each in (by_people, by_machine) if each is not None]
+    by_machine = _chosen("predictions", task.get("predictions"), note) if unfinished else None
+    given = [(each, _list(each, note)) for each in (by_people, by_machine) if each is not None]
     results = [(each, result) for each, found in given for result in found or ()]
+    fields = {column: ours for ours, column in reader.columns.items()}
     tags = [
-        tag for each, result in results for tag in _tags(page, result, source, prediction=each if each is by_machine else None)
+        tag
+        for each, result in results
+        for tag in _tags(page, result, fields, note, prediction=each if each is by_machine else None)
     ]
     if not any(found is not None for _, found in given) or (results and not tags):
         return page  # nothing of what was marked can be used: not a page without tags
-    settled = settle(tags, page.fields, where=page.where, page_id=page.id, problems=source.problems)
-    return replace(page, tags=settled, labelled=True, reviewed=not unfinished)
+    return replace(page, tags=settle(tags, page.fields, note), labelled=True, reviewed=not unfinished)
 
 
 def _annotations(task: Mapping[str, Any]) -> Any:
@@ -72,67 +78,67 @@ def _annotations(task: Mapping[str, Any]) -> Any:
     return given
 
 
-def _chosen(what: str, given: Any, source: Source, page: Page) -> Mapping[str, Any] | None:
+def _chosen(what: str, given: Any, note: Note) -> Mapping[str, Any] | None:
     """The one of several annotations (or predictions) that is used."""
     if given is None:
         return None
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
-        source.problems.add("bad-tag", page.where, f"the {what} are not a list of objects", page=page.id)
+        note("bad-tag", f"the {what} are not a list of objects")
         return None
     done = [item for item in given if not item.get("was_cancelled")]
     if len(done) > 1:
-        source.problems.add("other-annotation", page.where, f"{len(done)} {what}; one is used", page=page.id)
+        note("other-annotation", f"{len(done)} {what}; one is used")
     return next((item for item in done if item.get("ground_truth")), done[0] if done else None)
 
 
-def _list(chosen: Mapping[str, Any], source: Source, page: Page) -> list[Any] | None:
+def _list(chosen: Mapping[str, Any], note: Note) -> list[Any] | None:
     result = chosen.get("result") or []
     if isinstance(result, list):
         return result
-    source.problems.add("bad-tag", page.where, "the result of an annotation is not a list", page=page.id)
+    note("bad-tag", "the result of an annotation is not a list")
     return None
 
 
-def _tags(page: Page, result: Any, source: Source, *, prediction: Mapping[str, Any] | None) -> Iterator[Tag]:
+def _tags(
+    page: Page, result: Any, fields: Mapping[str, str], note: Note, *, prediction: Mapping[str, Any] | None
+) -> Iterator[Tag]:
     value = result.get("value", result) if isinstance(result, dict) else None
     labels = value.get("labels") if isinstance(value, dict) else None
     name = result.get("to_name", "") if isinstance(result, dict) else None
     if not isinstance(value, dict) or not isinstance(labels, list) or not labels or not isinstance(name, str):
-        source.problems.add("not-a-span", page.where, "an annotation without labels of a piece of text", page=page.id)
+        note("not-a-span", "an annotation without labels of a piece of text")
         return
     text = value.get("text")
-    theirs = {column: ours for ours, column in source.columns.items()}
-    field = theirs.get(name, name)
+    field = fields.get(name, name)
     if field not in page.fields:
         fitting = [
             each for each, whole in page.fields.items() if isinstance(text, str) and text and _stands_in(whole, value, text)
         ]
         candidates = fitting or list(page.fields)
         if len(candidates) > 1:
-            source.problems.add("bad-tag", page.where, f"{name!r} is not a field of the page", page=page.id)
+            note("bad-tag", f"{name!r} is not a field of the page")
             return
         field = candidates[0]
     start, end = _offsets(page[field], value)
     if start is None or end is None:
-        reason = f"{labels[0]} {value.get('start')}-{value.get('end')} lies outside {field}"
-        source.problems.add("out-of-range", page.where, reason, page=page.id)
+        note("out-of-range", f"{labels[0]} {value.get('start')}-{value.get('end')} lies outside {field}")
         return
-    more = {} if prediction is None else _said_by_machine(result, prediction)
+    more = {} if prediction is None else _of_machine(result, prediction)
     for label in labels:
         tag = Tag(field, start, end, str(label), text if isinstance(text, str) else "", **more)
-        checked = check_tag(tag, page[field], where=page.where, page_id=page.id, problems=source.problems)
+        checked = check_tag(tag, page[field], note)
         if checked is not None:
             yield checked
 
 
-def _said_by_machine(result: Mapping[str, Any], prediction: Mapping[str, Any]) -> dict[str, Any]:
+def _of_machine(result: Mapping[str, Any], prediction: Mapping[str, Any]) -> dict[str, Any]:
     """Source, score and normal form of a predicted tag."""
     meta = result.get("meta")
-    said = meta if isinstance(meta, Mapping) else {}
+    meta = meta if isinstance(meta, Mapping) else {}
     return {
         "score": score_of(result.get("score", prediction.get("score"))),
-        "normal": said["normal"] if isinstance(said.get("normal"), str) else None,
-        "source": said["source"] if said.get("source") in SOURCES[1:] else MODEL,
+        "normal": meta["normal"] if isinstance(meta.get("normal"), str) else None,
+        "source": meta["source"] if meta.get("source") in SOURCES[1:] else MODEL,
     }
 
 

@@ -2,127 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import BytesIO
+from itertools import accumulate, islice, pairwise
 from typing import Any, BinaryIO
 
 from batag.errors import InputError
-from batag.pages.formats.delimited import column_names
-from batag.pages.page import Page
-from batag.pages.record import RecordReader, tag_record
-from batag.pages.row import COLUMNS, from_cells, to_cells
+from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, page, read_header, text_cell, to_row
+from batag.pages.layout import KEY
+from batag.pages.page import Page, Tag
 from batag.pages.source import Source
 
+__all__ = ["join", "page", "read", "write", "write_rows"]
 _BATCH = 1_000
+_FOOTER = 1 << 16
 
 
-def read(source: Source) -> Iterator[Page]:
-    """Pages of a Parquet file, a thousand rows in memory at a time."""
-    import pyarrow as pa
+def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """The rows of a Parquet file, a thousand in memory at a time."""
+    return _rows(open_table(source), source)
+
+
+def open_table(source: Source) -> Any:
+    """The opened file, its columns set in the source."""
     import pyarrow.parquet as pq
 
     raw = source.seekable()
-    try:
+    with _readable(source):
         file = pq.ParquetFile(raw)
-        columns = file.schema_arrow.names
+        schema = file.schema_arrow
+        names = schema.names
+    _check_rows(file.metadata, raw, source.name)
+    read_header(names, source)
+    source.types = tuple(str(each.type) for each in schema)
+    return file
+
+
+@contextmanager
+def _readable(source: Source) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"is not a readable Parquet file ({_first_line(error)})", where=source.name, todo="Write it anew"
-        ) from error
+        what = f"is not a readable Parquet file ({first_line(error)})"
+        raise InputError(what, where=source.name, todo="Write it anew") from error
+
+
+def _rows(file: Any, source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    import pyarrow as pa
+
+    number = 0
     with file:
-        check_rows(file.metadata, raw, source.name)
-        names = column_names(columns, source)
-        reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
-        number = 0
         try:
             for batch in file.iter_batches(_BATCH):
-                for place in range(batch.num_rows):
-                    number += 1
-                    where = f"{source.name}, row {number}"
-                    row = row_of(batch, place, names, source, where)
-                    page = reader.page(from_cells(row), where=where, number=number)
-                    if page is not None:
-                        yield page
+                yield from rows_of(batch, source, first=number + 1)
+                number += batch.num_rows
         except (pa.ArrowException, OSError) as error:
-            reason = f"the file cannot be read further ({_first_line(error)})"
+            reason = f"the file cannot be read further ({first_line(error)})"
             source.problems.add("truncated", f"{source.name}, row {number + 1}", reason)
 
 
-def write(pages: Iterable[Page], stream: BinaryIO) -> None:
-    """A Parquet file; `tags` is a list of structs; it and `reviewed` are null for a page that nobody labelled."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    text = pa.string()
-    number = pa.int32()
-    tag = pa.struct(
-        {
-            "field": text,
-            "start": number,
-            "end": number,
-            "label": text,
-            "text": text,
-            "score": pa.float64(),
-            "normal": text,
-            "source": text,
-        }.items()
-    )
-    kinds = {"tags": pa.list_(tag), "reviewed": pa.bool_()}
-    schema = pa.schema([(name, kinds.get(name, text)) for name in COLUMNS])
-    iterator = iter(pages)
-    with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
-        while batch := list(islice(iterator, _BATCH)):
-            writer.write_table(pa.Table.from_pylist([_row(page) for page in batch], schema))
-
-
-def _row(page: Page) -> dict[str, Any]:
-    row: dict[str, Any] = {name: cell if cell != "" else None for name, cell in to_cells(page).items()}
-    row["tags"] = [tag_record(tag) for tag in page.tags] if page.labelled else None
-    return row | {"reviewed": page.reviewed}
-
-
-def check_rows(metadata: Any, file: BinaryIO, name: str) -> None:
-    """An error if a file says that it has far more rows than bytes: a few bytes can say that a row comes a million times."""
-    rows = sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
-    place = file.tell()
-    size = file.seek(0, 2)
-    file.seek(place)
-    if rows > 100 * size:
-        raise InputError(f"says that it has {rows:,} rows in {size:,} bytes", where=name, todo="Write it anew")
-
-
-def row_of(batch: Any, place: int, names: list[str], source: Source, where: str) -> dict[str, Any]:
-    """One row without nulls (a struct's nulls are fields that it does not have); bad bytes in a text become U+FFFD."""
-    row = {}
-    for name, column in zip(names, batch.columns, strict=True):
-        try:
-            value = column[place].as_py()
-        except (ValueError, OverflowError, LookupError) as error:
-            value = mended(column[place])
-            if isinstance(error, UnicodeDecodeError):
+def rows_of(batch: Any, source: Source, *, first: int, names: Sequence[str] = ()) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """The rows of an Arrow batch or table, of all columns or those of `names`; bad bytes in a text become U+FFFD."""
+    columns = {
+        name: _values(column) for name, column in zip(source.names, batch.columns, strict=True) if not names or name in names
+    }
+    for place in range(batch.num_rows):
+        where = f"{source.name}, row {first + place}"
+        for name, (_, bad) in columns.items():
+            if place in bad:
                 source.problems.add("bad-encoding", where, f"the text of {name} is not UTF-8")
-        if value is not None:
-            row[name] = value
-    if isinstance(tags := row.get("tags"), list):
-        row["tags"] = [
-            {key: value for key, value in tag.items() if value is not None} if isinstance(tag, dict) else tag for tag in tags
-        ]
-    return row
+        yield where, first + place, {name: values[place] for name, (values, _) in columns.items()}
 
 
-def mended(scalar: Any) -> Any:
-    """A value that Python has no word for, piece by piece: bad bytes become U+FFFD, a date in the year 20,000 text."""
+def _values(column: Any) -> tuple[list[Any], set[int]]:
+    """A column in Python's own kinds, as text what Python has none for (a date in the year 20,000), and which of its rows have
+    bad bytes."""
+    try:
+        return column.to_pylist(), set()
+    except (ValueError, OverflowError, LookupError):
+        values: list[Any] = []
+        bad: set[int] = set()
+    for place, scalar in enumerate(column):
+        try:
+            values.append(scalar.as_py())
+        except (ValueError, OverflowError, LookupError) as error:
+            values.append(_mended(scalar))
+            if isinstance(error, UnicodeDecodeError):
+                bad.add(place)
+    return values, bad
+
+
+def _mended(scalar: Any) -> Any:
+    """A value that Python has no word for, piece by piece."""
     import pyarrow as pa
 
     kind = scalar.type
     if not scalar.is_valid:
         return None
     if pa.types.is_nested(kind) and not pa.types.is_struct(kind) and hasattr(scalar, "values"):
-        return [mended(each) for each in scalar.values]
+        return [_mended(each) for each in scalar.values]
     if pa.types.is_struct(kind):
-        return {str(name): mended(scalar[place]) for place, name in enumerate(each.name for each in kind)}
+        return {str(name): _mended(scalar[place]) for place, name in enumerate(each.name for each in kind)}
     if pa.types.is_dictionary(kind):
-        return mended(scalar.value)
+        return _mended(scalar.value)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return scalar.as_buffer().to_pybytes().decode(errors="replace")
     try:
@@ -134,5 +120,127 @@ def mended(scalar: Any) -> Any:
             return f"a {kind} that cannot be read"
 
 
-def _first_line(error: Exception) -> str:
+def row_groups(source: Source) -> tuple[list[tuple[int, int]], str]:
+    """How many rows and bytes each row group has, and what tells whether it is still the same file."""
+    with open_table(source) as file:
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        length = source.raw.seek(0, 2)
+        source.raw.seek(max(0, length - _FOOTER))
+        identity = f"{length} {hashlib.blake2b(source.raw.read(), digest_size=16).hexdigest()}"
+    return [(group.num_rows, group.total_byte_size) for group in groups], identity
+
+
+def read_range(source: Source, first: int, rows: int) -> tuple[Any, str]:
+    """So many rows from `first` (counted from 0) as a table, and what is wrong with them if they cannot be read: then they are
+    known to be there, and empty. Row groups before and after them are not read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with _readable(source):
+        file = pq.ParquetFile(source.raw)
+    with file:
+        try:
+            # Copied, so that the batches that it was cut from can go.
+            return pa.Table.from_batches(_batches(file, first, rows), schema=file.schema_arrow).combine_chunks(), ""
+        except (pa.ArrowException, OSError) as error:
+            what = f"cannot be read ({first_line(error)})"
+            if isinstance(error, OSError) and error.errno is not None:  # the disk's or the network's, not the file's
+                where = f"{source.name}, row {first + 1}"
+                raise InputError(what, where=where, todo="Try again; the job goes on") from error
+            return pa.table([pa.nulls(rows, each.type) for each in file.schema_arrow], schema=file.schema_arrow), what
+
+
+def _batches(file: Any, first: int, rows: int) -> Iterator[Any]:
+    starts = list(accumulate((file.metadata.row_group(n).num_rows for n in range(file.metadata.num_row_groups)), initial=0))
+    groups = [n for n, (start, end) in enumerate(pairwise(starts)) if start < first + rows and end > first]
+    place = starts[groups[0]]
+    for batch in file.iter_batches(batch_size=min(rows, 4 * _BATCH), row_groups=groups):
+        begin, end = max(first - place, 0), min(first + rows - place, batch.num_rows)
+        if begin < end:
+            yield batch.slice(begin, end - begin)
+        place += batch.num_rows
+        if place >= first + rows:
+            return
+
+
+def _check_rows(metadata: Any, file: BinaryIO, name: str) -> None:
+    """An error if a file says that it has far more rows than bytes: a few bytes can say that a row comes a million times."""
+    rows = sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
+    place = file.tell()
+    size = file.seek(0, 2)
+    file.seek(place)
+    if rows > 100 * size:
+        raise InputError(f"says that it has {rows:,} rows in {size:,} bytes", where=name, todo="Write it anew")
+
+
+def write(pages: Iterable[Page], stream: BinaryIO) -> None:
+    """A Parquet file; `tags` is a list of structs; it and `reviewed` are null for a page that nobody labelled."""
+    import pyarrow.parquet as pq
+
+    rows = map(to_row, pages)
+    table = _table(list(islice(rows, _BATCH)), COLUMNS, errors=False)
+    with pq.ParquetWriter(stream, table.schema, compression="zstd") as writer:
+        while table.num_rows:
+            writer.write_table(table)
+            table = _table(list(islice(rows, _BATCH)), COLUMNS, errors=False)
+
+
+def write_rows(
+    rows: Iterable[Row], stream: BinaryIO, header: Sequence[str], *, marked: bool = False, kept: Any = None
+) -> Written:
+    """Tagged rows; the columns before those that are added are `kept` (an Arrow table) if they came from Parquet."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(_table(list(rows), header, marked=marked, kept=kept), stream, compression="zstd")
+    return Written()
+
+
+def _table(rows: Sequence[Row], header: Sequence[str], *, errors: bool = True, marked: bool = False, kept: Any = None) -> Any:
+    import pyarrow as pa
+
+    if kept is None:
+        # What is empty here was empty or absent there.
+        cells = list(zip(*([text_cell(cell) or None for cell in row.cells] for row in rows), strict=True))
+        kept = pa.table([pa.array(column, pa.string()) for column in cells or [()] * len(header)], names=list(header))
+    added = [_tag_column([row.tags for row in rows]), pa.array([row.reviewed for row in rows], pa.bool_())]
+    added += [pa.array([row.error for row in rows], pa.string())] if errors else []
+    for name, column in zip(ADDED, added, strict=False):
+        kept = kept.append_column(name, column)
+    return kept.append_column(KEY, pa.array([row.layout_text() or None for row in rows], pa.string())) if marked else kept
+
+
+def _tag_column(tags: Sequence[Sequence[Tag] | None]) -> Any:
+    """A list of structs a row, made column by column."""
+    import pyarrow as pa
+
+    flat = [tag for each in tags for tag in each or ()]
+    ends = list(accumulate((len(each or ()) for each in tags), initial=0))
+    # A list whose beginning is null is null.
+    offsets = [None if each is None else start for start, each in zip(ends, tags, strict=False)] + ends[-1:]
+    text, number = pa.string(), pa.int32()
+    kinds = {"field": text, "start": number, "end": number, "label": text, "text": text, "score": pa.float64()}
+    kinds |= {"normal": text, "source": text}
+    columns = [pa.array([getattr(tag, name) for tag in flat], kind) for name, kind in kinds.items()]
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.StructArray.from_arrays(columns, names=list(kinds)))
+
+
+def join(parts: Iterable[bytes], stream: BinaryIO) -> None:
+    """Files with the same columns as one."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer = None
+    for data in parts:
+        with pq.ParquetFile(BytesIO(data)) as file:
+            table = file.read()
+        if writer is None:
+            # A column that is never empty in one input may be in another.
+            schema = pa.schema([each.with_nullable(True) for each in table.schema], metadata=table.schema.metadata)
+            writer = pq.ParquetWriter(stream, schema, compression="zstd")
+        writer.write_table(table.cast(schema))
+    if writer is not None:
+        writer.close()
+
+
+def first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0][:120]

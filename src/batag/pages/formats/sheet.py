@@ -90,7 +90,7 @@ class SheetWriter:
         self._put(_NUMBER.sub(lambda found: b' r="%s%d"' % (found[1], int(found[2]) + shift), rows) if shift else rows)
 
     def _put(self, data: bytes) -> None:
-        check_rows(self._rows)
+        check_sheet_rows(self._rows)
         self._size += len(data)
         if self._size > _MOST_BYTES:
             raise UsageError("more than 2 GB do not fit into a workbook", todo=_TODO)
@@ -106,7 +106,7 @@ class SheetWriter:
         self._zip.close()
 
 
-def check_rows(rows: int) -> None:
+def check_sheet_rows(rows: int) -> None:
     """Refuse more rows, the header among them, than a sheet has."""
     if rows > MOST_ROWS:
         raise UsageError(f"more than {MOST_ROWS - 1:,} pages do not fit into a sheet of Excel", todo=_TODO)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from batag.pages.formats.array import elements
+from batag.pages.formats.json_objects import elements
 from batag.pages.formats.jsonl import check_keys
 from batag.pages.mapping import STANDARD_FIELDS
 from batag.pages.page import Page
@@ -13,22 +13,22 @@ from batag.pages.record import RecordReader
 from batag.pages.source import Source
 
 
-def read(source: Source) -> Iterator[Page]:
-    """Pages of a span file; also a JSON array of batag's own records. Other keys (an article's id) stay what they are."""
+def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """The objects of a span file, or of a JSON array of batag's own records."""
     check_keys(source)
-    reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
-    for where, number, record in elements(source):
-        entities = record.pop("entities", None)
-        if isinstance(entities, list):
-            record["tags"] = [_tag(entity) for entity in entities]
-        elif entities is not None:
-            record["tags"] = entities
-        fields = {*STANDARD_FIELDS, "fields"}
-        if "text" in record and not fields & (record.keys() | source.columns.keys()):
-            record["title"] = record.pop("text")
-        page = reader.page(record, where=where, number=number)
-        if page is not None:
-            yield page
+    return elements(source)
+
+
+def page(record: dict[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:
+    """The page of a text with spans; other keys (an article's id) stay what they are."""
+    record = dict(record)
+    entities = record.pop("entities", None)
+    if entities is not None:
+        record["tags"] = [_tag(entity) for entity in entities] if isinstance(entities, list) else entities
+    fields = {*STANDARD_FIELDS, "fields"}
+    if "text" in record and not fields & (record.keys() | reader.columns.keys()):
+        record["title"] = record.pop("text")
+    return reader.page(record, where=where, number=number)
 
 
 def _tag(entity: Any) -> Any:

@@ -2,82 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, time
 from typing import Any, BinaryIO
 
 from batag.errors import InputError
-from batag.pages.corrections import is_readable
-from batag.pages.formats.delimited import column_names
-from batag.pages.formats.sheet import Cell, SheetWriter, cut, possible
-from batag.pages.formats.workbook import NO_VALUE, Row, Workbook
+from batag.pages.corrections import is_readable, readable, shown
+from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, from_cells, read_header, tags_json, text_cell, to_row
+from batag.pages.formats.sheet import MOST_CHARACTERS, Cell, SheetWriter, cut, possible
+from batag.pages.formats.workbook import NO_VALUE, Workbook
+from batag.pages.layout import KEY
+from batag.pages.mapping import KNOWN_KEYS, STANDARD_FIELDS
 from batag.pages.page import Page
 from batag.pages.record import RecordReader
-from batag.pages.row import COLUMNS, from_cells, to_cells
 from batag.pages.signatures import zip_kind
 from batag.pages.source import Source
 
 
-def read(source: Source) -> Iterator[Page]:
-    """Pages of a workbook, row by row."""
-    rows = SheetRows(source)
-    reader = RecordReader(problems=source.problems, stem=source.stem, columns=source.columns, language=source.language)
+def read(source: Source) -> Iterator[tuple[str, int, dict[str, Cell]]]:
+    """The rows of the first sheet under its header; empty ones are passed over, and so is what stands beside the header's
+    columns."""
+    rows = _sheet(source)
+    number, cells = next(rows, (1, {}))
+    header = [cells.get(place) for place in range(1, max(cells, default=0) + 1)]
+    if NO_VALUE in header:
+        _note_lost(source, number, "the header")
+        header = [None if name is NO_VALUE else name for name in header]
+    read_header(header, source)
+    return _rows(source, rows)
+
+
+def _rows(source: Source, rows: Iterator[tuple[int, dict[int, Any]]]) -> Iterator[tuple[str, int, dict[str, Cell]]]:
+    names = source.names
+    # Offsets of tags are those of the text, so that the fields stay texts whatever they look like.
+    fields = {*STANDARD_FIELDS, *(each for name, each in source.columns.items() if name not in KNOWN_KEYS - {*STANDARD_FIELDS})}
     # A person who empties such a cell takes the tags away.
-    emptied = dict.fromkeys(filter(is_readable, rows.names), "") if "tags" in rows.names else {}
+    emptied: dict[str, Cell] = dict.fromkeys(filter(is_readable, names), "") if "tags" in names else {}
     for number, cells in rows:
-        given = {name: str(cell) for name, cell in zip(rows.names, cells, strict=False) if cell is not None}
-        page = reader.page(from_cells(emptied | given), where=f"{source.name}, row {number}", number=number - 1)
-        if page is not None:
-            yield page
+        if not any(cell is not None and cell != "" for cell in cells.values()):
+            continue
+        row = {name: cell for place, name in enumerate(names, 1) if (cell := cells.get(place)) is not None}
+        if lost := [name for name, cell in row.items() if cell is NO_VALUE]:
+            _note_lost(source, number, ", ".join(lost))
+        values = {name: _plain(cell) for name, cell in row.items() if cell is not NO_VALUE}
+        values = {name: str(cell) if name in fields else cell for name, cell in values.items()}
+        yield f"{source.name}, row {number}", number - 1, emptied | values
 
 
-def write(pages: Iterable[Page], stream: BinaryIO) -> None:
-    """A workbook with the columns of CSV; a cell that Excel cannot hold is an error."""
-    with SheetWriter(stream) as sheet:
-        sheet.row(COLUMNS)
-        for page in pages:
-            fields = {name: possible(text) for name, text in page.fields.items()}
-            tags = tuple(replace(tag, text=possible(tag.text)) for tag in page.tags)
-            cells = to_cells(replace(page, fields=fields, tags=tags))
-            for name, cell in cells.items():
-                if cut(cell) != cell:
-                    todo = "Write .csv, .parquet or .jsonl, which have no such limit"
-                    raise InputError(f"{name} is longer than a cell of Excel", where=f"page {page.id}", todo=todo)
-            sheet.row(list(cells.values()))
+def _note_lost(source: Source, number: int, what: str) -> None:
+    todo = "it is read as empty; open the workbook in Excel or LibreOffice and save it"
+    source.problems.add("no-value", f"{source.name}, row {number}", f"{what}: a formula without its value; {todo}")
 
 
-class SheetRows(Iterator[tuple[int, list[Cell]]]):
-    """The rows of the first sheet under its header (`header` as it is spelt, `names` as batag knows them) with their numbers;
-    empty ones are passed over, and so is what stands beside the header's columns. Formulas without a value are noted."""
-
-    def __init__(self, source: Source) -> None:
-        self._source, self._rows = source, _rows(source)
-        number, cells = next(self._rows, (1, {}))
-        given = [cells.get(place) for place in range(1, max(cells, default=0) + 1)]
-        if NO_VALUE in given:
-            self._note(number, "the header")
-            given = [None if name is NO_VALUE else name for name in given]
-        self.header = ["" if name is None else str(name) for name in given]
-        self.names = column_names(given, source)
-
-    def __next__(self) -> tuple[int, list[Cell]]:
-        for number, cells in self._rows:
-            if any(cell is not None and cell != "" for cell in cells.values()):
-                row = [cells.get(place) for place in range(1, len(self.names) + 1)]
-                if lost := [name for name, cell in zip(self.names, row, strict=True) if cell is NO_VALUE]:
-                    self._note(number, ", ".join(lost))
-                return number, [None if cell is NO_VALUE else _plain(cell) for cell in row]
-        raise StopIteration
-
-    def _note(self, number: int, what: str) -> None:
-        todo = "it is read as empty; open the workbook in Excel or LibreOffice and save it"
-        self._source.problems.add(
-            "no-value", f"{self._source.name}, row {number}", f"{what}: a formula without its value; {todo}"
-        )
-
-
-def _rows(source: Source) -> Iterator[Row]:
+def _sheet(source: Source) -> Iterator[tuple[int, dict[int, Any]]]:
     """The rows of the first sheet; a workbook that breaks in the middle ends there."""
     file, number = source.seekable(), None
     try:
@@ -104,4 +82,61 @@ def _plain(cell: Any) -> Cell:
         return int(cell)
     if isinstance(cell, datetime):
         return (cell if cell.time() != time() else cell.date()).isoformat()
-    return cell if cell is None or isinstance(cell, str | int | float) else str(cell)
+    return cell if isinstance(cell, str | int | float) else str(cell)
+
+
+def page(row: dict[str, Cell], reader: RecordReader, *, where: str, number: int) -> Page | None:
+    """The page of a row; all cells are texts to it."""
+    texts = {name: str(cell) for name, cell in row.items()}
+    return reader.page(from_cells(texts), where=where, number=number)
+
+
+def write(pages: Iterable[Page], stream: BinaryIO) -> None:
+    """A workbook of batag's own columns; a cell that Excel cannot hold is an error."""
+    with SheetWriter(stream) as sheet:
+        sheet.row([*COLUMNS, *ADDED[:2]])
+        for each in pages:
+            fields = {name: possible(text) for name, text in each.fields.items()}
+            tags = tuple(replace(tag, text=possible(tag.text)) for tag in each.tags)
+            row = to_row(replace(each, fields=fields, tags=tags))
+            cells = [*row.cells, row.tags_text(), row.reviewed_text()]
+            for name, cell in zip((*COLUMNS, *ADDED), cells, strict=False):
+                if cut(cell) != cell:
+                    todo = "Write .csv, .parquet or .jsonl, which have no such limit"
+                    raise InputError(f"{name} is longer than a cell of Excel", where=row.where, todo=todo)
+            sheet.row(cells)
+
+
+def write_rows(
+    rows: Iterable[Row], stream: BinaryIO, header: Sequence[str], *, marked: bool = False, labels: Sequence[str] = ()
+) -> Written:
+    """Tagged rows, with a column for each of the `labels` that people can read; what a cell cannot hold is cut, and the row's
+    error says so."""
+    written = Written()
+    with SheetWriter(stream) as sheet:
+        sheet.row([*header, *map(readable, labels), *ADDED, *([KEY] if marked else [])])
+        for number, row in enumerate(rows):
+            whole = [cell if isinstance(cell, int | float) else text_cell(cell) for cell in row.cells]
+            cells = [cut(cell) if isinstance(cell, str) else cell for cell in whole]
+            lost = {name: len(str(cell)) for name, cell, each in zip(header, cells, whole, strict=True) if cell != each}
+            given = row.tags or ()
+            tags = [replace(tag, text=possible(tag.text)) for tag in given if tag.end <= lost.get(tag.field, tag.end)]
+            while (room := len(cut(text := tags_json(tags)))) < len(text):
+                tags = tags[: len(tags) * room // len(text)]
+            error = row.error
+            if lost or len(tags) < len(given):
+                left_out = f"; {len(given) - len(tags):,} tags left out" if len(tags) < len(given) else ""
+                what = f"{', '.join(lost) or 'tags'} cut: a cell of Excel holds {MOST_CHARACTERS:,} characters{left_out}"
+                written.cut[number] = what
+                error = "; ".join(filter(None, [error, f"{row.where}: {what}"]))
+            texts = [cut(shown(tag.text for tag in tags if tag.label == label)) for label in labels]
+            mark = [row.layout_text()] if marked else []
+            sheet.row([*cells, *texts, text, row.reviewed_text(), cut(error or ""), *mark])
+    return written
+
+
+def join(parts: Iterable[bytes], stream: BinaryIO) -> None:
+    """Workbooks that `write_rows` wrote, as one."""
+    with SheetWriter(stream) as sheet:
+        for data in parts:
+            sheet.rows_of(data)

@@ -1,20 +1,29 @@
-"""JSON arrays, one element at a time however long the file; a bad element costs itself only."""
+"""JSON objects and arrays of them, one at a time however long the file; a bad one costs itself only.
+
+Whatever is odd in an object is read all the same: huge numbers, lone surrogates, raw control characters, bad bytes.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Any, BinaryIO, cast
 
+import orjson
+
 from batag.pages.compression import READ_ERRORS
-from batag.pages.formats.json_object import STRUCTURE, parse_object
-from batag.pages.record import dump
+from batag.pages.record import dump, plain
 from batag.pages.source import Source
 from batag.settings import settings
 
 _STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _CHUNK = 1 << 18
+_DEEPEST = 100
+_LONG = re.compile(rb"[0-9]{19}")
+_STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\],]', re.DOTALL)
+"""A whole string, or one character that opens, closes or parts; a quote alone is a string that does not end."""
 
 
 def elements(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -22,7 +31,7 @@ def elements(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
     number = 0
     try:
         for number, element in enumerate(split_array(source.stream), 1):
-            where = place(source, number)
+            where = f"{source.name}, record {number}"
             if element is None:
                 limit = f"{settings.max_record_bytes:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
                 source.problems.add("too-long", where, f"the record is longer than {limit}")
@@ -32,11 +41,8 @@ def elements(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
             if record is not None:
                 yield where, number, record
     except READ_ERRORS as error:
-        source.problems.add("truncated", place(source, number + 1), f"the array cannot be read further ({error})")
-
-
-def place(source: Source, number: int) -> str:
-    return f"{source.name}, record {number}"
+        where = f"{source.name}, record {number + 1}"
+        source.problems.add("truncated", where, f"the array cannot be read further ({error})")
 
 
 def split_array(stream: BytesIO | BinaryIO) -> Iterator[bytes | None]:
@@ -76,7 +82,7 @@ class _Splitter:
         self._data += data
         if self._in_string and not self._leave_string():
             return
-        while match := STRUCTURE.search(self._data, self._scanned):
+        while match := _STRUCTURE.search(self._data, self._scanned):
             mark = match[0]
             if mark == b'"':
                 break
@@ -104,7 +110,7 @@ class _Splitter:
         self._start = 0
         if self._too_long or len(rest) > settings.max_record_bytes:
             self._too_long = True
-            quote = STRUCTURE.search(rest, self._scanned)
+            quote = _STRUCTURE.search(rest, self._scanned)
             self._in_string = quote is not None
             # One byte stays, so that the element is not taken for an empty one.
             rest, self._scanned = b"x", 1
@@ -122,8 +128,64 @@ class _Splitter:
 
 def write_array(records: Iterable[Any], stream: BinaryIO) -> None:
     """A JSON array, one element a line."""
+    _write_elements(map(dump, records), stream)
+
+
+def join_arrays(parts: Iterable[bytes], stream: BinaryIO) -> None:
+    """Arrays that `write_array` wrote, as one."""
+    _write_elements((inside for data in parts if (inside := data[1:-2].strip(b"\n"))), stream)
+
+
+def _write_elements(elements: Iterable[bytes], stream: BinaryIO) -> None:
     before = b"[\n"
-    for record in records:
-        stream.write(before + dump(record))
+    for element in elements:
+        stream.write(before + element)
         before = b",\n"
     stream.write(b"\n]\n" if before != b"[\n" else b"[]\n")
+
+
+def parse_object(source: Source, data: bytes, where: str) -> dict[str, Any] | None:
+    """The object; None, with the problem listed, for anything else."""
+    if (data.count(b"[") > _DEEPEST or data.count(b"{") > _DEEPEST) and _depth(data) > _DEEPEST:
+        source.problems.add("bad-json", where, "not JSON that can be read: nested too deep")
+        return None
+    try:
+        record = orjson.loads(data)
+        # Whole numbers over 64 bits would come as rounded floats.
+        if _LONG.search(data):
+            record = json.loads(data)
+    except ValueError:
+        record = _slowly(source, data, where)
+        if record is None:
+            return None
+    if type(record) is dict:
+        return record
+    source.problems.add("bad-json", where, "JSON, but not an object")
+    return None
+
+
+def _slowly(source: Source, data: bytes, where: str) -> Any:
+    text = source.decode(data, where)
+    try:
+        record = json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        source.problems.add("bad-json", where, f"not JSON: {error.msg} at character {error.pos + 1}")
+        return None
+    except (ValueError, RecursionError) as error:
+        source.problems.add("bad-json", where, f"not JSON that can be read: {str(error)[:60]}")
+        return None
+    if any(character < " " for character in text.replace("\r", "").replace("\n", "")):
+        source.problems.add("control-characters", where, "raw control characters in a JSON string")
+    return plain(record) if record is not None else []
+
+
+def _depth(data: bytes) -> int:
+    depth = deepest = 0
+    for match in _STRUCTURE.finditer(data):
+        mark = match[0]
+        if mark in b"{[":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark in b"}]":
+            depth -= 1
+    return deepest

@@ -1,0 +1,61 @@
+"""The formats that there are, what their files are called and where each lives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from batag.errors import unknown_name
+
+
+@dataclass(frozen=True)
+class Format:
+    """Where a format lives, what its files are called, and its kind: rows of a `table` and JSON `records` keep all they hold
+    when they are tagged; of other files the `pages` are kept."""
+
+    module: str
+    suffixes: tuple[str, ...] = ()
+    writes: bool = True
+    kind: str = "pages"
+    reading: tuple[tuple[str, Any], ...] = ()
+    writing: tuple[tuple[str, Any], ...] = ()
+
+
+_TABS = (("separator", "\t"),)
+FORMATS = {
+    "jsonl": Format("jsonl", (".jsonl", ".ndjson"), kind="records"),
+    "csv": Format("delimited", (".csv",), kind="table"),
+    "tsv": Format("delimited", (".tsv",), kind="table", reading=_TABS, writing=_TABS),
+    "parquet": Format("parquet", (".parquet", ".pq"), kind="table"),
+    "xlsx": Format("xlsx", (".xlsx", ".xlsm"), kind="table"),
+    "conll": Format("columns", (".conll", ".bio", ".iob")),
+    "words": Format("columns", (".words",), writing=(("flat", True),)),
+    "label-studio": Format("label_studio"),
+    "doccano": Format("doccano"),
+    "spans": Format("spans", writes=False),
+}
+NEEDS_TOKENS = frozenset({"conll", "words"})
+"""Formats of one token a line; they cannot say who set a tag, nor whether a person has seen a page."""
+PACKED_INSIDE = frozenset({"parquet", "xlsx"})
+"""Formats that are compressed by themselves."""
+
+
+def check_format(name: str) -> str:
+    """The name, if it is a format's; else an error that offers the nearest."""
+    if name not in FORMATS:
+        raise unknown_name(name, FORMATS, "a format")
+    return name
+
+
+def format_of_name(path: Path | str) -> str | None:
+    """The format that a file's name announces, compression aside."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() not in (".gz", ".zst")]
+    last = suffixes[-1] if suffixes else ""
+    return next((name for name, each in FORMATS.items() if last in each.suffixes), None)
+
+
+def format_module(name: str) -> Any:
+    """The module of a format, loaded when it is needed."""
+    return import_module(f"batag.pages.formats.{FORMATS[name].module}")

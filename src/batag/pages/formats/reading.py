@@ -1,0 +1,147 @@
+"""Files to records to pages: the one way by which `read_pages` and catalogue jobs read any format."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from batag.errors import BatagError
+from batag.pages.formats.detection import detect_format
+from batag.pages.formats.format import FORMATS, check_format, format_module
+from batag.pages.languages import check_language
+from batag.pages.page import Page
+from batag.pages.problems import SKIPPED_PAGE, Notes, Problem, Problems
+from batag.pages.record import RecordReader
+from batag.pages.source import Source, open_source
+from batag.settings import settings
+
+
+class Record(NamedTuple):
+    """A record of an input: where it stands (file:line), its number, its value (None if it cannot be read) and its problems."""
+
+    where: str
+    number: int
+    value: Any
+    problems: tuple[Problem, ...] = ()
+
+
+def read_records(source: Source, format: str) -> Iterator[Record]:
+    """The records of an opened input. One that cannot be read keeps its place, without a value. What is wrong with the whole
+    file, a header for example, is an error before the first."""
+    return _records(format_module(format).read(source, **dict(FORMATS[format].reading)), source)
+
+
+def _records(rows: Iterator[tuple[str, int, Any]], source: Source) -> Iterator[Record]:
+    notes: list[Problem] = []
+    for where, number, value in chain(rows, [("", 0, None)]):
+        for problem in source.problems.take():
+            notes.append(problem)
+            if problem.effect == SKIPPED_PAGE:
+                yield Record(problem.where, 0, None, tuple(notes))
+                notes = []
+        if value is not None:
+            yield Record(where, number, value, tuple(notes))
+            notes = []
+
+
+class PageMaker:
+    """Makes pages of the records of one input."""
+
+    def __init__(
+        self, format: str, *, stem: str, columns: Mapping[str, str], language: str | None = None, tags: bool = True
+    ) -> None:
+        self._notes = Notes()
+        self._reader = RecordReader(problems=self._notes, stem=stem, columns=columns, language=language, tags=tags)
+        self._page = getattr(format_module(format), "page", None)
+
+    def __call__(self, record: Record) -> tuple[Page | None, tuple[Problem, ...]]:
+        """The page of a record, None if it is none, and all that is wrong with it."""
+        if record.value is None:
+            return None, record.problems
+        if self._page is None:
+            page = self._reader.page(record.value, where=record.where, number=record.number)
+        else:
+            page = self._page(record.value, self._reader, where=record.where, number=record.number)
+        return page, record.problems + self._notes.take()
+
+
+class PageReader(Iterator[Page]):
+    """The pages of one input, and how far it is read; `usual_language` is given to pages that do not say theirs."""
+
+    def __init__(self, source: Source, pages: Iterator[Page], *, format: str) -> None:
+        self.source, self.format, self._pages = source, format, pages
+        self.usual_language: str | None = None
+        self._waiting: deque[Page] = deque()
+
+    def __next__(self) -> Page:
+        page = self._waiting.popleft() if self._waiting else self._read()
+        if self.usual_language is None or page.language is not None:
+            return page
+        return replace(page, usual_language=self.usual_language)
+
+    def ahead(self) -> Iterator[Page]:
+        """The first pages, as many as are asked for; they come again."""
+        try:
+            while (page := next(self._pages, None)) is not None:
+                self._waiting.append(page)
+                yield page
+        except BatagError:
+            self.source.close()
+            raise
+
+    def _read(self) -> Page:
+        try:
+            return next(self._pages)
+        except BaseException:  # the last page, an error: either way the file is done with
+            self.source.close()
+            raise
+
+    def __del__(self) -> None:
+        self.source.close()
+
+
+def read_pages(
+    path: Path | str,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    language: str | None = None,
+    encoding: str | None = None,
+    problems: Problems | None = None,
+) -> PageReader:
+    """The pages of a file (`-`: standard input), streaming; what is wrong with it is collected in `problems`."""
+    problems = Problems() if problems is None else problems
+    language = check_language(language) if language is not None else None
+    if format is not None:
+        check_format(format)
+    source = open_source(path, encoding=encoding, columns=columns, language=language)
+    try:
+        name = format or detect_format(source)
+    except BatagError:
+        source.close()
+        raise
+    return PageReader(source, _pages(source, name, problems), format=name)
+
+
+def _pages(source: Source, format: str, problems: Problems) -> Iterator[Page]:
+    """The pages of an opened input; an id that stood before is noted (by its hash, so that memory stays small)."""
+    make = PageMaker(format, stem=source.stem, columns=source.columns, language=source.language)
+    seen = problems.ids
+    for record in read_records(source, format):
+        page, found = make(record)
+        for problem in found:
+            problems.report(problem)
+        if page is None:
+            continue
+        key = hash(page.id)
+        if key in seen:
+            problems.add("duplicate-id", page.where, f"the id {page.id!r} stood on an earlier page", page=page.id)
+        elif len(seen) < settings.remembered_ids:
+            seen.add(key)
+        elif "ids-not-remembered" not in problems.counts:
+            problems.add("ids-not-remembered", page.where, f"only the first {len(seen):,} ids are looked at for duplicates")
+        yield page
