@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from batag.cli.options import with_reading
 from batag.errors import BatagError, InputError, missing_package
 
 
@@ -41,7 +42,7 @@ COMMANDS = (
     *("evaluate", "show", "export", "tag", "paper"),
 )
 for command in COMMANDS:
-    app.command()(_until_nobody_reads(getattr(import_module(f"batag.cli.{command}"), command)))
+    app.command()(_until_nobody_reads(with_reading(getattr(import_module(f"batag.cli.{command}"), command))))
 
 
 def _version(asked: bool) -> None:

@@ -22,21 +22,16 @@ def convert(
     reviewed: Annotated[
         bool, typer.Option("--reviewed", help="A person has seen all pages: the tags on them, and what has none, are people's.")
     ] = False,
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Read pages in one format and write them in another; ids, text and tags stay."""
     from collections.abc import Iterable, Iterator
 
     from batag.cli.saving import save
-    from batag.cli.terminal import collected_problems, console, counted, escaped_cells, print_json, watched
+    from batag.cli.terminal import console, counted, escaped_cells, print_json, watched
     from batag.pages.file import check_targets
     from batag.pages.formats import NEEDS_TOKENS, format_to_write, read_pages
     from batag.pages.page import PERSON, Page
@@ -44,7 +39,7 @@ def convert(
     from batag.segmentation.majority import read_with_language
     from batag.segmentation.segmentation import Segmentation
 
-    check_targets([target, problems], [source, dictionary])
+    check_targets([target, reading.problems], [source, dictionary])
     written = format_to_write(target, to)
     extra: dict[str, Any] = options.of_table(written, bom=bom, excel_safe=excel_safe)
     escaped: Counter[str] = Counter()
@@ -60,9 +55,9 @@ def convert(
             unread = not page.labelled and not page.extra.keys().isdisjoint(("tags", "labels"))
             yield page if unread else page.seen()
 
-    with collected_problems(strict=strict, path=problems) as found:
+    with reading.collected() as found:
         read = read_with_language if written in NEEDS_TOKENS else read_pages
-        reader = read(source, **options.of_input(format, columns, language, encoding), problems=found)
+        reader = read(source, **reading.options, problems=found)
         pages = watched(reader, doing="converting")
         pages = seen(pages) if reviewed else pages
         count = save(pages, target, source=source, format=written, problems=found, segmentation=cutter, **extra)

@@ -25,12 +25,7 @@ def curve(
         list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the recipe, as in encoder.depth=6.")
     ] = None,
     device: options.Device = "auto",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Train on fewer and more of your labelled pages: how scores grow, and how many pages more would bring a point."""
@@ -41,26 +36,24 @@ def curve(
 
     from batag.cli.log import Pace
     from batag.cli.tables import percent
-    from batag.cli.terminal import cell, collected_problems, console, one_line, print_json, watched
+    from batag.cli.terminal import cell, console, one_line, print_json, watched
     from batag.errors import InputError
     from batag.evaluation.charts import draw_learning_curve
     from batag.pages.file import check_targets
-    from batag.segmentation.majority import read_with_language
     from batag.training.learning_curve import Point, pages_for, parse_sizes, split_pages, train_point
     from batag.training.loop import StepDone
     from batag.training.recipe import read_recipe
     from batag.training.run import Run
 
     picture = out / "curve.png"
-    check_targets([picture, problems], [*pages, *(dev or []), recipe])
+    check_targets([picture, reading.problems], [*pages, *(dev or []), recipe])
     if out.exists() and not out.is_dir():
         raise InputError("is no folder", where=str(out), todo="Name another with --out")
-    said = options.of_input(format, columns, language, encoding)
     changes = list(set_ or [])
     read_recipe(recipe, settings=changes)
-    with collected_problems(strict=strict, path=problems) as found:
-        given = [page for path in pages for page in watched(read_with_language(path, **said, problems=found), doing="reading")]
-        held = None if dev is None else [page for path in dev for page in read_with_language(path, **said, problems=found)]
+    with reading.collected() as found:
+        given = [page for path in pages for page in watched(reading.pages(path, found), doing="reading")]
+        held = None if dev is None else [page for path in dev for page in reading.pages(path, found)]
     err = console(error=True)
     if unseen := sum(page.reviewed is False for page in [*given, *(held or [])]):
         note = f"{unseen:,} pages that no person has seen are left out: a curve is of what people labelled"

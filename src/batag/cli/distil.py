@@ -29,12 +29,7 @@ def distil(
         list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the student, as in encoder.width=64.")
     ] = None,
     device: options.Device = "auto",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Teach a small bundle to tag as a large one does, on pages without labels: nearly as good, and many times as fast."""
@@ -43,21 +38,19 @@ def distil(
     from batag.bundles.bundle import read_bundle
     from batag.cli.cautions import unseen, without_onnx
     from batag.cli.tables import show_points, show_scores, show_stop_words
-    from batag.cli.terminal import collected_problems, console, print_json, progress, watched
+    from batag.cli.terminal import console, print_json, progress, watched
     from batag.pages.file import check_targets
-    from batag.segmentation.majority import read_with_language
     from batag.training.distillation import Distillation, student_recipe
     from batag.training.folder import check_new
 
-    check_targets([problems], [bundle, *pages, *(dev or [])])
+    check_targets([reading.problems], [bundle, *pages, *(dev or [])])
     check_new(out)
     teacher = read_bundle(bundle)
     run = Distillation(teacher, student_recipe(teacher, settings=set_ or []), device=device)
-    said = options.of_input(format, columns, language, encoding)
-    with collected_problems(strict=strict, path=problems) as found:
+    with reading.collected() as found:
 
         def pages_of(files: Iterable[Path]) -> Iterator[Page]:
-            return chain.from_iterable(watched(read_with_language(path, **said, problems=found)) for path in files)
+            return chain.from_iterable(watched(reading.pages(path, found)) for path in files)
 
         run.read(pages_of(pages), dev=pages_of(dev) if dev else None, where=", ".join(map(str, pages)))
     for _ in progress(_steps(run), doing="teaching", total=run.epochs * run.steps_an_epoch, unit="steps", every=10):

@@ -29,12 +29,7 @@ def evaluate(
     richness: options.Richness = None,
     engine: options.Engine = "auto",
     device: options.Device = "auto",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Score a bundle: token level (macro F1 and F2) and tag level (exact borders), over all and by language, field and shop."""
@@ -43,16 +38,15 @@ def evaluate(
 
     from batag.cli.cautions import unseen
     from batag.cli.tables import show_groups, show_scores, show_stop_words
-    from batag.cli.terminal import collected_problems, console, one_line, print_json, watched
+    from batag.cli.terminal import console, one_line, print_json, watched
     from batag.errors import InputError, UsageError
     from batag.evaluation.charts import check_picture, draw_scores
     from batag.pages.file import check_targets, once_only, open_output
     from batag.pages.record import dump
-    from batag.segmentation.majority import read_with_language
     from batag.tagging.assessment import assess
     from batag.tagging.tagger import Tagger
 
-    check_targets([wrong, chart, dial, problems], [*pages, bundle])
+    check_targets([wrong, chart, dial, reading.problems], [*pages, bundle])
     for picture in (chart, dial):
         if picture is not None:
             check_picture(picture)
@@ -62,10 +56,9 @@ def evaluate(
         raise UsageError("this bundle has no operating points to draw", todo="Leave --dial out, or train again")
     if dial is not None and (once := next(filter(once_only, pages), None)) is not None:
         raise UsageError(f"--dial reads the pages twice, and {once} can be read once", todo="Name a file")
-    said_of_input = options.of_input(format, columns, language, encoding)
-    with ExitStack() as files, collected_problems(strict=strict, path=problems) as found:
+    with ExitStack() as files, reading.collected() as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None
-        readers = (watched(read_with_language(path, **said_of_input, problems=found), doing="scoring") for path in pages)
+        readers = (watched(reading.pages(path, found), doing="scoring") for path in pages)
         listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
         assessment = assess(tagger, chain.from_iterable(readers), richness=richness, wrong=listed)
         if not assessment.pages:
@@ -78,9 +71,7 @@ def evaluate(
     for line in unseen(assessment.measured_by):
         console(error=True).print(line, style="bold red", markup=False)
     if dial is not None:
-        report["dial"] = draw_sweep(
-            tagger, chain.from_iterable(read_with_language(path, **said_of_input) for path in pages), dial
-        )
+        report["dial"] = draw_sweep(tagger, chain.from_iterable(reading.pages(path) for path in pages), dial)
     if chart is not None:
         title = f"{tagger.bundle.description.name} on {', '.join(path.name for path in pages)}"
         draw_scores(report, chart, title=one_line(title))

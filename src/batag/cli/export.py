@@ -28,12 +28,7 @@ def export(
         typer.Option("--pages", help="Labelled pages to check on (dev); without them sample pages, which do not measure int8."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Put it into the bundle even if it is worse.")] = False,
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Add an engine to a bundle after comparing it with float32 torch: probabilities, labels, macro F1 and F2, throughput."""
@@ -41,19 +36,17 @@ def export(
 
     from batag.bundles.bundle import read_bundle
     from batag.cli.cautions import unseen
-    from batag.cli.terminal import collected_problems, console, print_json
+    from batag.cli.terminal import console, print_json
     from batag.engines.export import check_export
     from batag.engines.export import export as make
     from batag.labels.provenance import Measuring
     from batag.pages.file import check_targets
-    from batag.segmentation.majority import read_with_language
 
-    check_targets([problems], [*(pages or []), bundle])
+    check_targets([reading.problems], [*(pages or []), bundle])
     read = read_bundle(bundle)
     check_export(read, engine=engine)
-    reading = options.of_input(format, columns, language, encoding)
-    with collected_problems(strict=strict, path=problems) as found:
-        files = (read_with_language(path, **reading, problems=found) for path in pages or [])
+    with reading.collected() as found:
+        files = (reading.pages(path, found) for path in pages or [])
         given = Measuring(chain.from_iterable(files))
         labelled = _labelled_words(read, given if pages else None)
     for line in unseen(given.by):

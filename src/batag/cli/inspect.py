@@ -21,39 +21,32 @@ def inspect(
     dev: Annotated[list[Path] | None, typer.Option("--dev", help="A file to take as dev, whatever its name.")] = None,
     test: Annotated[list[Path] | None, typer.Option("--test", help="A file to take as test, whatever its name.")] = None,
     chart: Annotated[Path | None, typer.Option("--chart", help="Draw the classes as a bar chart: .png or .svg.")] = None,
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,
     rules: options.Rules = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Show what is in labelled pages: classes, rare ones, tags that do not fit the tokens, disagreement, leaks, new words."""
-    from batag.cli.terminal import collected_problems, console, print_json, watched
+    from batag.cli.terminal import console, print_json, watched
     from batag.labels.inspection import Inspection
     from batag.pages.cleaning import parse_rules
     from batag.pages.file import check_targets
     from batag.pages.splitting import SPLITS
     from batag.segmentation.dictionary import Dictionary
-    from batag.segmentation.majority import read_with_language
     from batag.segmentation.segmentation import Segmentation
 
-    check_targets([chart, problems], [*files, *(dev or []), *(test or []), dictionary])
+    check_targets([chart, reading.problems], [*files, *(dev or []), *(test or []), dictionary])
     said = [(split_of(path), path) for path in files]
     said += [("dev", path) for path in dev or []] + [("test", path) for path in test or []]
     cutter = Segmentation(
         segmentation, rules=parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
     )
     inspection = Inspection(cutter)
-    said_of_input = options.of_input(format, columns, language, encoding)
     formats: dict[str, str] = {}
-    with collected_problems(strict=strict, path=problems) as found:
+    with reading.collected() as found:
         for split, path in sorted(said, key=lambda item: SPLITS.index(item[0])):
-            reader = read_with_language(path, **said_of_input, problems=found)
+            reader = reading.pages(path, found)
             formats[str(path)] = reader.format
             inspection.add(watched(reader), split=split)
     report = {"files": formats} | inspection.report() | {"problems": dict(found.counts)}

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from batag.errors import UsageError, nearest
 from batag.pages.languages import LANGUAGES
+
+if TYPE_CHECKING:
+    from batag.pages.formats import PageReader
+    from batag.pages.problems import Problems
 
 _FIELDS = ("title", "description", "id", "language", "shop", "tags", "labels", "reviewed", "tokens")
 
@@ -71,9 +80,56 @@ def of_table(format: str, *, bom: bool, excel_safe: bool) -> dict[str, bool]:
     return {name: wanted for name, wanted in asked.items() if wanted}
 
 
-def of_input(format: str | None, columns: str | None, language: str | None, encoding: str | None) -> dict[str, Any]:
-    """What was said about the input, as `read_pages` takes it."""
-    return {"format": format, "columns": parse_columns(columns), "language": language, "encoding": encoding}
+@dataclass(frozen=True)
+class Reading:
+    """The options of every command that reads pages; a command takes them as one parameter, `reading`."""
+
+    format: Format = None
+    columns: Columns = None
+    language: Language = None
+    encoding: Encoding = None
+    strict: Strict = False
+    problems: ProblemFile = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How to read, as `read_pages` takes it."""
+        columns = parse_columns(self.columns)
+        return {"format": self.format, "columns": columns, "language": self.language, "encoding": self.encoding}
+
+    def pages(self, path: Path | str, problems: Problems | None = None) -> PageReader:
+        """The pages of a file; one whose text does not tell its language has that of most of them."""
+        from batag.segmentation.majority import read_with_language
+
+        return read_with_language(path, **self.options, problems=problems)
+
+    def collected(self) -> AbstractContextManager[Problems]:
+        """Collects the problems of the input, and prints and writes them at the end."""
+        from batag.cli.terminal import collected_problems
+
+        return collected_problems(strict=self.strict, path=self.problems)
+
+
+READING = Reading()
+
+
+def with_reading(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with one option for each field of its parameter `reading`, if it has that."""
+    signature = inspect.signature(command, eval_str=True)
+    if "reading" not in signature.parameters:
+        return command
+    own = inspect.signature(Reading, eval_str=True).parameters
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        reading = Reading(**{name: given.pop(name) for name in own})
+        command(**given, reading=reading)
+
+    expanded = [
+        option for name, each in signature.parameters.items() for option in (own.values() if name == "reading" else [each])
+    ]
+    run.__signature__ = signature.replace(parameters=expanded)  # type: ignore[attr-defined]
+    return run
 
 
 def parse_columns(text: str | None) -> dict[str, str]:

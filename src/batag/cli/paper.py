@@ -58,9 +58,10 @@ def paper(
     """Train the cells of a table that are not finished yet, and write it with the paper's own numbers beside."""
     from batag.cli.theory import THEORY
 
+    reading = options.Reading(format, columns_of_pages, language, encoding)
     if table in THEORY:
         out.mkdir(parents=True, exist_ok=True)
-        pages = None if train is None else (train, options.of_input(format, columns_of_pages, language, encoding))
+        pages = None if train is None else (train, reading.options)
         THEORY[table](out, pages=pages, as_json=as_json)
         return
     import json
@@ -90,7 +91,7 @@ def paper(
         corpus = store.corpus(name)
     else:
         corpus = _corpus(train, dev, test, name=name, out=out)
-        corpus = replace(corpus, reading=options.of_input(format, columns_of_pages, language, encoding))
+        corpus = replace(corpus, reading=reading.options)
     cells = list(definition.cells(corpus, seeds=seeds, epochs=epochs, more=set_ or []))
     if not show:
         try:

@@ -14,36 +14,30 @@ def segment(
         list[str] | None,
         typer.Argument(metavar="TEXT_OR_FILE", help="Texts or files; none: lines of standard input."),
     ] = None,
-    language: options.Language = None,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,
     rules: options.Rules = None,
     separator: Annotated[str, typer.Option(help="What stands between tokens in a pipe.")] = " ",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    encoding: options.Encoding = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Cut text into tokens: coloured in the terminal, one line a text in a pipe, offsets with --json."""
     import json
 
     from batag.cli.inputs import text_or_pages
-    from batag.cli.terminal import collected_problems, console
+    from batag.cli.terminal import console
     from batag.pages.cleaning import parse_rules
     from batag.pages.file import check_targets
     from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.segmentation import Segmentation, language_of
 
-    check_targets([problems], [*(texts or []), dictionary])
+    check_targets([reading.problems], [*(texts or []), dictionary])
     cutter = Segmentation(
         segmentation, rules=parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
     )
-    said_of_input = options.of_input(format, columns, language, encoding)
     out = console()
-    with collected_problems(strict=strict, path=problems) as found:
-        for page in text_or_pages(texts or [], field="text", doing="segmenting", problems=found, **said_of_input):
+    with reading.collected() as found:
+        for page in text_or_pages(texts or [], field="text", doing="segmenting", problems=found, **reading.options):
             for field in cutter(page):
                 if as_json:
                     tokens = [

@@ -15,12 +15,7 @@ def split(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for train.jsonl, dev.jsonl, test.jsonl and split.json.")],
     shares: Annotated[str, typer.Option(help="train:dev:test.")] = "8:1:1",
     seed: Annotated[int, typer.Option(help="The same pages and seed give the same split.")] = 0,
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Divide pages so that the same or nearly the same text is never in two parts; each shop and language in its share."""
@@ -28,7 +23,7 @@ def split(
     from collections.abc import Iterator
     from contextlib import ExitStack
 
-    from batag.cli.terminal import collected_problems, console, counted, print_json, watched
+    from batag.cli.terminal import console, counted, print_json, watched
     from batag.errors import InputError, UsageError
     from batag.pages.file import check_targets, open_output
     from batag.pages.formats import read_pages, write_stream
@@ -36,19 +31,18 @@ def split(
     from batag.pages.problems import Problems
     from batag.pages.splitting import SPLITS, assign_splits, parse_shares
 
-    check_targets([*(out / f"{name}.jsonl" for name in SPLITS), out / "split.json", problems], pages)
+    check_targets([*(out / f"{name}.jsonl" for name in SPLITS), out / "split.json", reading.problems], pages)
     parts = parse_shares(shares)
     for path in pages:
         if (path.exists() and not path.is_file() and not path.is_dir()) or str(path) == "-":
             raise UsageError(f"{path} can be read only once, and split reads twice", todo="Save it to a file first")
-    said_of_input = options.of_input(format, columns, language, encoding)
 
     def read(found: Problems, doing: str) -> Iterator[Page]:
         for path in pages:
-            reader = read_pages(path, **said_of_input, problems=found)
+            reader = read_pages(path, **reading.options, problems=found)
             yield from watched(reader, doing=doing)
 
-    with collected_problems(strict=strict, path=problems) as found:
+    with reading.collected() as found:
         assignment = assign_splits(read(found, "comparing"), shares=parts, seed=seed)
     if not assignment.splits:
         raise found.no_page(", ".join(map(str, pages)))

@@ -55,24 +55,17 @@ def tag(
     ] = False,
     engine: options.Engine = "auto",
     device: options.Device = "auto",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Tag pages: a catalogue to a folder or file (left at any moment, the same command goes on), texts in the terminal, or
     JSON lines in a pipe (and with --json)."""
     from batag.catalogue.inputs import find_inputs, is_input
     from batag.cli import cataloguing
-    from batag.cli.terminal import collected_problems
     from batag.errors import InputError, UsageError
     from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
 
-    reading = options.of_input(format, columns, language, encoding)
     wanted: dict[str, Any] = {
         "richness": richness,
         "labels": tuple(each.strip() for each in labels.split(",")) if labels else (),
@@ -92,33 +85,33 @@ def tag(
             pages,
             shape,
             wanted=wanted,
-            reading=reading,
+            reading=reading.options,
             engine=engine,
             device="cpu" if device == "auto" else device,
             workers=workers,
             cluster=cluster,
             restart=restart,
-            strict=strict,
+            strict=reading.strict,
             stop_words=stop_words,
-            problems=problems,
+            problems=reading.problems,
             as_json=as_json,
         )
         return
     target = "" if out is None or out == "-" else out
     given: list[str] = []
     for each in pages or []:
-        given += find_inputs([each], format=format, out=target, one_file=True) if _is_folder(each) else [each]
-    check_targets([out, problems], [*filter(is_input, given), bundle, stop_words])
+        given += find_inputs([each], format=reading.format, out=target, one_file=True) if _is_folder(each) else [each]
+    check_targets([out, reading.problems], [*filter(is_input, given), bundle, stop_words])
     if out is not None and Path(out).is_file() and not restart:
         raise InputError("is there already", where=out, todo="Say --restart to replace it, or name another file")
-    with collected_problems(strict=strict, path=problems) as found:
+    with reading.collected() as found:
         _stream(
             bundle,
             given,
             out,
             to,
             wanted,
-            reading,
+            reading.options,
             found,
             stop_words=stop_words,
             engine=engine,

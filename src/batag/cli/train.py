@@ -35,12 +35,7 @@ def train(
         typer.Option("--replay", help="With --from: old pages to mix in; none: those that the run was trained on."),
     ] = None,
     device: options.Device = "auto",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Learn from labelled pages: checkpoints, metrics, curves and the bundle of the best epoch go to the run's folder."""
@@ -49,7 +44,7 @@ def train(
     from batag.training.base_bundle import recipe_of
     from batag.training.recipe import read_recipe
 
-    check_targets([problems], [*(pages or []), *(dev or []), *(replay or []), recipe, from_, resume])
+    check_targets([reading.problems], [*(pages or []), *(dev or []), *(replay or []), recipe, from_, resume])
     if resume is not None and (pages or dev or recipe or from_ or replay):
         raise UsageError("--resume goes on with the run's own pages and recipe", todo="Leave everything but --set out")
     if replay and from_ is None:
@@ -70,31 +65,31 @@ def train(
             if str(path) == "-" or (path.exists() and not path.is_file()):
                 raise UsageError(f"{path} cannot be read a second time when the run is resumed", todo="Name files")
         chosen = read_recipe(recipe, settings=set_ or [], base=base)
-        files = DataFiles(tuple(pages), tuple(dev or ()), options.of_input(format, columns, language, encoding))
+        files = DataFiles(tuple(pages), tuple(dev or ()), reading.options)
         if from_ is not None:
             files = files.going_on_from(from_, old=replay, replay=bool(chosen.training.replay))
         run = Run.create(out, chosen, files)
     else:
         raise UsageError("no pages to train on", todo="Name files of labelled pages, or a run with --resume")
-    train_watched(run, device=device, strict=strict, problems=problems)
+    train_watched(run, device=device, reading=reading)
     report(run, as_json=as_json)
 
 
-def train_watched(run: Run, *, device: str, strict: bool = False, problems: Path | None = None) -> None:
+def train_watched(run: Run, *, device: str, reading: options.Reading = options.READING) -> None:
     """Train with progress on standard error: a bar for people, a line an epoch for logs."""
     from functools import partial
 
     from batag.cli.cautions import notes, rare_classes, sources, unseen
-    from batag.cli.terminal import collected_problems, console, counted, progress
+    from batag.cli.terminal import console, counted, progress
     from batag.training.neighbours import ROUNDS
 
     err = console(error=True)
-    with collected_problems(strict=strict, path=problems) as found:
+    with reading.collected() as found:
         fitting = partial(
             progress, doing="fitting the reader of neighbours", total=ROUNDS, unit="rounds", every=1, announced=True
         )
-        reading = partial(progress, doing="reading and segmenting pages", announced=True)
-        run.prepare(device=device, problems=found, watch=reading, fitting=fitting)
+        watch = partial(progress, doing="reading and segmenting pages", announced=True)
+        run.prepare(device=device, problems=found, watch=watch, fitting=fitting)
     assert run.data is not None
     assert run.learner is not None
     for line in unseen(run.data.facts["measured_by"]):

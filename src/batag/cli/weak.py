@@ -22,30 +22,24 @@ def weak(
     to: Annotated[str | None, typer.Option("--to", help="Format to write, if the file's name does not tell.")] = None,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,
-    format: options.Format = None,
-    columns: options.Columns = None,
-    language: options.Language = None,
-    encoding: options.Encoding = None,
-    strict: options.Strict = False,
-    problems: options.ProblemFile = None,
+    reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
     """Mark terms on pages: the longest first, whole words only, in any case, width or script; people's labels stay."""
     from batag.cli.saving import save
-    from batag.cli.terminal import collected_problems, print_json, watched
+    from batag.cli.terminal import print_json, watched
     from batag.labels.weak import Marking
     from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
     from batag.segmentation.dictionary import Dictionary
-    from batag.segmentation.majority import read_with_language
     from batag.segmentation.segmentation import Segmentation
 
-    check_targets([out, problems], [source, dictionary, *(each.rpartition("=")[0] for each in terms)])
+    check_targets([out, reading.problems], [source, dictionary, *(each.rpartition("=")[0] for each in terms)])
     written = format_to_write(out, to)
     cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
     marking = Marking(_lists(terms), cutter)
-    with collected_problems(strict=strict, path=problems) as found:
-        reader = read_with_language(source, **options.of_input(format, columns, language, encoding), problems=found)
+    with reading.collected() as found:
+        reader = reading.pages(source, found)
         save(marking(watched(reader, doing="marking")), out, source=source, format=written, problems=found, segmentation=cutter)
     facts = marking.report() | {"out": out, "problems": dict(found.counts)}
     if as_json and out != "-":
