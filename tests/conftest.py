@@ -61,6 +61,13 @@ def mostly_long(values: Iterable[Any], *short: Any) -> list[Any]:
     return [pytest.param(*part, marks=() if part in short or part[0] in short else pytest.mark.long) for part in parts]
 
 
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    """Matrices are tiny and the machine is shared; a test that changes it changes nothing for the next."""
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.set_num_threads(1)
+
+
 @pytest.fixture(scope="session")
 def thorough(pytestconfig: pytest.Config) -> bool:
     """Whether a test may take as long as it likes."""

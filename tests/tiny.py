@@ -41,7 +41,6 @@ from batag.training.examples import label_words, make_examples
 from batag.training.setting import parse_setting
 from batag.training.whole import train_run
 
-torch.set_num_threads(1)  # matrices are tiny and the machine is shared
 LANGUAGES = ("zh-Hant", "ja", "en")
 QUICK = (
     *("encoder.width=32", "encoder.depth=1", "encoder.heads=2", "encoder.inner=64", "encoder.dropout=0.0"),

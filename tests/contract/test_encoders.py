@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from tests.encoders import reference
-from tests.encoders.filling import fill, fill_linear, fill_norm, pages
+from tests.encoders.filling import fill, fill_layer, fill_linear, fill_norm, pages
 from tests.encoders.reference import BAT_LAYER, NORM, TRANSFORMER_LAYER, Floats, Layer, drawn, made_up, shape_of, waves
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -446,13 +446,7 @@ def transformer_of(layers: Sequence[Layer], **shape: Any) -> Transformer:
     encoder = build_encoder("transformer", depth=len(layers), **shape).double().eval()
     assert isinstance(encoder, Transformer)
     for module, p in zip(encoder.layers, layers, strict=True):
-        layer: Any = module
-        fill_linear(layer.query_key_value, [p["Wq"], p["Wk"], p["Wv"]], [p["bq"], p["bk"], p["bv"]])
-        fill_linear(layer.out, [p["Wo"]], [p["bo"]])
-        fill_linear(layer.widen, [p["W1"]], [p["bf1"]])
-        fill_linear(layer.narrow, [p["W2"]], [p["bf2"]])
-        fill_norm(layer.attention_norm, p["g1"], p["b1"])
-        fill_norm(layer.feed_forward_norm, p["g2"], p["b2"])
+        fill_layer(module, p)
     return encoder
 
 

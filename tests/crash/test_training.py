@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import typer
 from tests.conftest import Run as Batag
 from tests.conftest import mostly_long
@@ -48,15 +47,6 @@ from batag.training.run import Run
 
 LONG = ("training.epochs=4",)
 SHORT = ("training.epochs=2",)
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Two threads on a busy machine are far slower than one."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,6 @@ import torch
 from tests.encoders.reference import Floats
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
-
-torch.set_num_threads(1)  # matrices are tiny and the machine is shared
 
 
 def pages(*lengths: int, width: int = 16, seed: int = 1) -> tuple[Tensor, Tensor]:
@@ -38,6 +36,21 @@ def fill_linear(linear: nn.Linear, weights: Sequence[Floats], biases: Sequence[F
 def fill_norm(norm: Any, gain: Floats, bias: Floats) -> None:
     fill(norm.weight, gain)
     fill(norm.bias, bias)
+
+
+def fill_attention(layer: Any, p: Mapping[str, Floats]) -> None:
+    """The attention of the usual layer, with the names of the specification."""
+    fill_linear(layer.query_key_value, [p["Wq"], p["Wk"], p["Wv"]], [p["bq"], p["bk"], p["bv"]])
+    fill_linear(layer.out, [p["Wo"]], [p["bo"]])
+    fill_norm(layer.attention_norm, p["g1"], p["b1"])
+
+
+def fill_layer(layer: Any, p: Mapping[str, Floats]) -> None:
+    """The usual layer: attention and feed-forward part, each with its norm."""
+    fill_attention(layer, p)
+    fill_linear(layer.widen, [p["W1"]], [p["bf1"]])
+    fill_linear(layer.narrow, [p["W2"]], [p["bf2"]])
+    fill_norm(layer.feed_forward_norm, p["g2"], p["b2"])
 
 
 class Largest(TorchDispatchMode):

@@ -137,7 +137,7 @@ def test_every_parameter_of_an_ablation_is_trained(options: dict[str, str]) -> N
     [
         ({"norm": "middle"}, "'middle' is not a place of norms. There are post, pre"),
         ({"residual": "none"}, "'none' is not a residual. There are weighted, identity"),
-        ({"branches": "attention,conv5"}, "'conv5' is not a branch. There are attention, conv1, conv3"),
+        ({"branches": "attention,conv5"}, "'conv5' is not a branch. Did you mean 'conv3'? There are attention, conv1, conv3"),
         ({"branches": ""}, "'' is not a branch"),
     ],
 )

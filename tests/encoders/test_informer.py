@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from tests.encoders import reference, reference_informer
-from tests.encoders.filling import Largest, fill, pages
+from tests.encoders.filling import Largest, fill_layer, fill_norm, pages
 from tests.encoders.reference import NORM, TRANSFORMER_LAYER, Floats, drawn, made_up, shape_of, waves
 from torch import Tensor
 
@@ -55,18 +55,9 @@ def built(*, seed: int = 0, **options: Any) -> Informer:
 
 def informer_of(layers: list[dict[str, Floats]], norm: dict[str, Floats], **options: Any) -> Informer:
     encoder = built(depth=len(layers), **options).double().eval()
-    fill(encoder.norm.weight, norm["ge"])
-    fill(encoder.norm.bias, norm["be"])
+    fill_norm(encoder.norm, norm["ge"], norm["be"])
     for module, p in zip(encoder.layers, layers, strict=True):
-        layer: Any = module
-        fill(layer.query_key_value.weight, p["Wq"].T, p["Wk"].T, p["Wv"].T)
-        fill(layer.query_key_value.bias, p["bq"], p["bk"], p["bv"])
-        for linear, weight, bias in ((layer.out, "Wo", "bo"), (layer.widen, "W1", "bf1"), (layer.narrow, "W2", "bf2")):
-            fill(linear.weight, p[weight].T)
-            fill(linear.bias, p[bias])
-        for each, place in ((layer.attention_norm, 1), (layer.feed_forward_norm, 2)):
-            fill(each.weight, p[f"g{place}"])
-            fill(each.bias, p[f"b{place}"])
+        fill_layer(module, p)
     return encoder
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from zlib import crc32
 
@@ -29,14 +28,6 @@ WORDS = ("nike", "air", "max", "衛衣", "コットン", "50ml", "red", "化粧�
 NEW = ("adidas", "ルモラ", "棉", "120cm", "x")
 EMOJI = ("😀", "👨\u200d👩\u200d👧\u200d👦", "❤\ufe0f", "🇹🇼")
 SURROGATES = ("\ud800", "a\udfff", "\udc00\ud800", "x" * 70 + "\ud83d")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture(params=INPUTS)

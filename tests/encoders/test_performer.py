@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from tests.encoders import reference, reference_performer
-from tests.encoders.filling import Largest, fill, pages
+from tests.encoders.filling import Largest, fill, fill_linear, fill_norm, pages
 from tests.encoders.reference import Floats, Layer, drawn
 from tests.encoders.reference_performer import PERFORMER_LAYER
 from torch import Tensor
@@ -48,13 +48,10 @@ def performer_of(layers: list[dict[str, Floats]], **options: Any) -> Performer:
         layer: Any = module
         fill(layer.query_key_value.weight, p["Wq"].T, p["Wk"].T, p["Wv"].T)
         fill(layer.out.weight, p["Wo"].T)
-        fill(layer.widen.weight, p["W1"].T)
-        fill(layer.widen.bias, p["bf1"])
-        fill(layer.narrow.weight, p["W2"].T)
-        fill(layer.narrow.bias, p["bf2"])
-        for norm, place in ((layer.attention_norm, 1), (layer.feed_forward_norm, 2)):
-            fill(norm.weight, p[f"g{place}"])
-            fill(norm.bias, p[f"b{place}"])
+        fill_linear(layer.widen, [p["W1"]], [p["bf1"]])
+        fill_linear(layer.narrow, [p["W2"]], [p["bf2"]])
+        fill_norm(layer.attention_norm, p["g1"], p["b1"])
+        fill_norm(layer.feed_forward_norm, p["g2"], p["b2"])
     return encoder
 
 

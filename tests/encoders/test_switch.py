@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from tests.encoders import reference, reference_switch
-from tests.encoders.filling import fill, pages
+from tests.encoders.filling import fill, fill_attention, fill_linear, fill_norm, pages
 from tests.encoders.reference import Floats
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -68,19 +68,13 @@ def switch_of(layers: list[dict[str, Floats]], **options: Any) -> Switch:
     encoder = built(depth=len(layers), **options).double().eval()
     for module, p in zip(encoder.layers, layers, strict=True):
         layer: Any = module
-        fill(layer.query_key_value.weight, p["Wq"].T, p["Wk"].T, p["Wv"].T)
-        fill(layer.query_key_value.bias, p["bq"], p["bk"], p["bv"])
-        fill(layer.out.weight, p["Wo"].T)
-        fill(layer.out.bias, p["bo"])
-        fill(layer.switch.router.weight, p["Wr"].T)
-        fill(layer.switch.router.bias, p["br"])
+        fill_attention(layer, p)
+        fill_linear(layer.switch.router, [p["Wr"]], [p["br"]])
         fill(layer.switch.widen, p["W1"])
         fill(layer.switch.widen_bias, p["bf1"])
         fill(layer.switch.narrow, p["W2"])
         fill(layer.switch.narrow_bias, p["bf2"])
-        for norm, place in ((layer.attention_norm, 1), (layer.feed_forward_norm, 2)):
-            fill(norm.weight, p[f"g{place}"])
-            fill(norm.bias, p[f"b{place}"])
+        fill_norm(layer.feed_forward_norm, p["g2"], p["b2"])
     return encoder
 
 

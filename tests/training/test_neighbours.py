@@ -19,7 +19,6 @@ from batag.training.neighbours import choose_share, fit_neighbours
 ENCODER = {"name": "transformer", "width": 8, "depth": 1, "heads": 2, "inner": 8}
 HEAD = {"chain": True, "neighbours": 2, "rows": 5_000}
 CPU = torch.device("cpu")
-torch.set_num_threads(1)  # matrices are tiny and the machine is shared
 
 
 def model() -> TokenClassifier:
