@@ -37,7 +37,7 @@ def test_overconfident_scores_become_probabilities() -> None:
     # What is drawn was calibrated without its own page.
     assert expected_calibration_error(held, right) == errors[found.method]
     assert not np.array_equal(held, found(raw))
-    assert Calibration.of_facts(found.facts()) == found
+    assert Calibration.from_dict(found.to_dict()) == found
 
 
 def test_temperature_finds_the_temperature() -> None:

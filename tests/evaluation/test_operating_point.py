@@ -147,8 +147,8 @@ def test_very_many_tokens_are_sampled_by_pages(monkeypatch: pytest.MonkeyPatch) 
 
 def test_it_is_the_same_after_a_bundle() -> None:
     dial = choose_dial(*tokens(300, seed=2), FLAT)
-    assert Dial.of_facts(dial.facts(FLAT.classes), FLAT.classes) == dial
-    more = Dial.of_facts(dial.facts(FLAT.classes), (*FLAT.classes, "new"))
+    assert Dial.from_dicts(dial.to_dicts(FLAT.classes), FLAT.classes) == dial
+    more = Dial.from_dicts(dial.to_dicts(FLAT.classes), (*FLAT.classes, "new"))
     assert [point.offsets for point in more.points] == [(*point.offsets, 0.0) for point in dial.points]
 
 

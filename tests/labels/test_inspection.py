@@ -46,9 +46,9 @@ def test_counts_of_a_tiny_data_set() -> None:
     assert found["languages"] == {"en": 4}
     assert found["shops"] == {"a": 2, "b": 1}
     assert found["tokens"] == 3 + 4 + 2 + 2
-    assert found["tokens_a_page"] == 2.8
+    assert found["tokens_per_page"] == 2.8
     assert found["fields"] == {
-        "title": {"pages": 4, "characters_a_page": 13.8, "tokens_a_page": 2.8, "longest_in_tokens": 4},
+        "title": {"pages": 4, "characters_per_page": 13.8, "tokens_per_page": 2.8, "longest_in_tokens": 4},
     }
     # Tokens of labelled pages only: none = blue, by, nothing, here.
     assert found["classes"] == {
@@ -66,7 +66,7 @@ def test_counts_of_a_tiny_data_set() -> None:
 def test_every_field_is_counted_by_itself() -> None:
     page = Page("1", {"title": "red hat", "description": "a very warm red hat"}, language="en", labelled=True)
     fields = report([page])["splits"]["train"]["fields"]
-    assert [(name, facts["tokens_a_page"]) for name, facts in fields.items()] == [("title", 2.0), ("description", 5.0)]
+    assert [(name, facts["tokens_per_page"]) for name, facts in fields.items()] == [("title", 2.0), ("description", 5.0)]
 
 
 def test_languages_are_detected_where_none_is_said() -> None:
@@ -223,7 +223,7 @@ def test_the_share_of_unknown_words() -> None:
     ]
     found = report(train, dev)["splits"]["dev"]["unknown_words"]
     # Of ACME blue shoes Zorro red hat now, train does not know blue, Zorro, hat and now.
-    assert found["share"] == round(4 / 7, 4)
+    assert found["fraction"] == round(4 / 7, 4)
     assert found["by_class"] == {"none": 0.75, "brand": 0.5, "goods": 0.0}
     assert found["unseen_tags"] == {"brand": 0.5, "goods": 0.0}
 

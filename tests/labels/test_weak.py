@@ -94,7 +94,7 @@ def test_characters_that_only_look_like_the_other_script_are_not_the_term() -> N
     assert marked("尺寸 表", goods=["錶"], segmentation="english", language="zh-Hans") == [("goods", "表")]
 
 
-def test_people_have_the_last_word_and_pages_without_a_term_stay_without_labels() -> None:
+def test_people_have_the_last_word_and_pages_without_terms_stay_without_labels() -> None:
     by_people = Page("1", {"title": "acme"}, labelled=True)
     nothing, something = Page("2", {"title": "other"}), Page("3", {"title": "acme"}, extra={"price": 1})
     marking = Marking(Terms({"brand": ["ACME"]}))
@@ -109,7 +109,7 @@ def test_people_have_the_last_word_and_pages_without_a_term_stay_without_labels(
         "pages": 3,
         "labelled_by_people": 1,
         "marked_before": 0,
-        "without_a_term": 1,
+        "without_terms": 1,
         "labels": {"brand": {"terms": 1, "found": 1, "tags": 1}},
         "in_two_lists": 0,
     }

@@ -62,15 +62,15 @@ def convert(
         pages = seen(pages) if reviewed else pages
         count = save(pages, target, source=source, format=written, problems=found, segmentation=cutter, **extra)
     if as_json and target != "-":
-        facts = {"in": source, "from": reader.format, "out": target, "to": written, "pages": count}
-        facts |= {"escaped_cells": dict(escaped)} if excel_safe else {}
-        facts |= {"reviewed": dict(kept)} if reviewed else {}
-        print_json(facts | {"problems": dict(found.counts)})
+        report = {"in": source, "from": reader.format, "out": target, "to": written, "pages": count}
+        report |= {"escaped_cells": dict(escaped)} if excel_safe else {}
+        report |= {"reviewed": dict(kept)} if reviewed else {}
+        print_json(report | {"problems": dict(found.counts)})
     elif target != "-":
-        said = f"; {escaped_cells(escaped.total())}" if excel_safe else ""
+        more = f"; {escaped_cells(escaped.total())}" if excel_safe else ""
         tags = (
             " and ".join(f"{counted(number, 'tag')} by {name}" for name, number in kept.most_common()) or "no tag by a machine"
         )
-        said += f"; all pages count as seen by a person, and {tags} as the person's own" if reviewed else ""
-        done = f"{counted(count, 'page')} from {source} ({reader.format}) to {target} ({written}){said}"
+        more += f"; all pages count as seen by a person, and {tags} as the person's own" if reviewed else ""
+        done = f"{counted(count, 'page')} from {source} ({reader.format}) to {target} ({written}){more}"
         console(error=True).print(done, markup=False)

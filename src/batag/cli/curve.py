@@ -95,8 +95,8 @@ def curve(
     draw_learning_curve([asdict(point) for point in points], picture, title=f"{names}: what labelled pages buy")
     promises = {metric: pages_for(points, metric, gain=0.01) for metric in ("macro_f1", "macro_f2")}
     if as_json:
-        facts = {"points": [asdict(point) for point in points], "without_a_tag": without, "not_reviewed_left_out": unseen}
-        print_json(facts | {"pages_for_one_point_more": promises, "chart": str(picture)})
+        report = {"points": [asdict(point) for point in points], "without_tags": without, "not_reviewed_left_out": unseen}
+        print_json(report | {"pages_for_one_point_more": promises, "chart": str(picture)})
         return
     rows = sorted({point.pages for point in points})
     classes = list(points[-1].classes)

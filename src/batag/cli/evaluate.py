@@ -91,9 +91,9 @@ def evaluate(
         note = f"the bundle does not know {names}: their tags count as missed, their tokens do not count"
         out.print(note, style="yellow", markup=False)
     if dial is not None:
-        said = report["dial"]
-        errors = f"ECE {said['ece']['raw']:.3f} before calibration, {said['ece']['calibrated']:.3f} after"
-        out.print(f"scores of {said['tags']:,} tags, of any richness: {errors}", markup=False)
+        drawn = report["dial"]
+        errors = f"ECE {drawn['ece']['raw']:.3f} before calibration, {drawn['ece']['calibrated']:.3f} after"
+        out.print(f"scores of {drawn['tags']:,} tags, of any richness: {errors}", markup=False)
     for path, what in ((wrong, "wrong pages"), (chart, "chart"), (dial, "dial")):
         if path is not None:
             out.print(f"{what} in {path}", markup=False)

@@ -37,20 +37,20 @@ def inspect(
     from batag.segmentation.segmentation import Segmentation
 
     check_targets([chart, reading.problems], [*files, *(dev or []), *(test or []), dictionary])
-    said = [(split_of(path), path) for path in files]
-    said += [("dev", path) for path in dev or []] + [("test", path) for path in test or []]
+    given = [(split_of(path), path) for path in files]
+    given += [("dev", path) for path in dev or []] + [("test", path) for path in test or []]
     cutter = Segmentation(
         segmentation, rules=parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
     )
     inspection = Inspection(cutter)
     formats: dict[str, str] = {}
     with reading.collected() as found:
-        for split, path in sorted(said, key=lambda item: SPLITS.index(item[0])):
+        for split, path in sorted(given, key=lambda item: SPLITS.index(item[0])):
             reader = reading.pages(path, found)
             formats[str(path)] = reader.format
             inspection.add(watched(reader), split=split)
     report = {"files": formats} | inspection.report() | {"problems": dict(found.counts)}
-    if not any(facts["pages"] for facts in report["splits"].values()):
+    if not any(counts["pages"] for counts in report["splits"].values()):
         raise found.no_page(", ".join(map(str, files)))
     if chart is not None:
         from batag.evaluation.charts import draw_classes
@@ -81,55 +81,55 @@ def show(report: dict[str, Any], out: Console) -> None:
     from batag.cli.terminal import cell, counted
     from batag.labels.provenance import in_words
 
-    for name, facts in report["splits"].items():
-        out.rule(f"{name}: {counted(facts['pages'], 'page')}", align="left")
-        bare = f" ({facts['labelled_pages_without_tags']:,} of them without a tag)" if facts["labelled_pages"] else ""
+    for name, counts in report["splits"].items():
+        out.rule(f"{name}: {counted(counts['pages'], 'page')}", align="left")
+        bare = f" ({counts['labelled_pages_without_tags']:,} of them without a tag)" if counts["labelled_pages"] else ""
         lines = {
-            "labelled": f"{facts['labelled_pages']:,}{bare}",
-            "labelled by": in_words(facts["sources"]) or "nobody",
-            "seen by people": f"{facts['reviewed_pages']:,} of the labelled pages",
-            "languages": _counts(facts["languages"]),
-            "shops": _counts(facts["shops"]) or "not said",
-            "tokens": f"{facts['tokens']:,} ({facts['tokens_a_page']} a page)",
-            "same page again": f"{facts['duplicate_pages']:,}",
+            "labelled": f"{counts['labelled_pages']:,}{bare}",
+            "labelled by": in_words(counts["sources"]) or "nobody",
+            "seen by people": f"{counts['reviewed_pages']:,} of the labelled pages",
+            "languages": _counts(counts["languages"]),
+            "shops": _counts(counts["shops"]) or "not given",
+            "tokens": f"{counts['tokens']:,} ({counts['tokens_per_page']} per page)",
+            "same page again": f"{counts['duplicate_pages']:,}",
         }
-        if facts["labelled_pages"]:
-            lines["none : classes"] = facts["ratio"]
-        if facts["languages_by_file"]:
-            lines["not told"] = f"{_counts(facts['languages_by_file'])} (short pages, read like most of their file)"
-        if "unknown_words" in facts:
-            lines["new words"] = f"{facts['unknown_words']['share']:.1%} of the tokens are words that train does not have"
-        if facts["rare_classes"]:
+        if counts["labelled_pages"]:
+            lines["none : classes"] = counts["ratio"]
+        if counts["languages_by_file"]:
+            lines["not clear"] = f"{_counts(counts['languages_by_file'])} (short pages, read like most of their file)"
+        if "unknown_words" in counts:
+            lines["new words"] = f"{counts['unknown_words']['fraction']:.1%} of the tokens are words that train does not have"
+        if counts["rare_classes"]:
             lines["rare classes"] = (
-                ", ".join(facts["rare_classes"]) + f" (fewer than {settings.rare_class_tags} tags: too few to trust)"
+                ", ".join(counts["rare_classes"]) + f" (fewer than {settings.rare_class_tags} tags: too few to trust)"
             )
-        if facts["neighbouring_tags_of_one_class"]:
+        if counts["neighbouring_tags_of_one_class"]:
             lines["touching tags"] = (
-                f"{facts['neighbouring_tags_of_one_class']:,} pairs of one class with nothing between; "
+                f"{counts['neighbouring_tags_of_one_class']:,} pairs of one class with nothing between; "
                 "the flat scheme joins each pair to one tag: train with --set pages.scheme=bio"
             )
         for key, value in lines.items():
             out.print(f"  {key:16} {value}", markup=False)
-        table = Table("field", "pages", "characters a page", "tokens a page", "longest")
-        for field, lengths in facts["fields"].items():
-            cells = (lengths[key] for key in ("pages", "characters_a_page", "tokens_a_page", "longest_in_tokens"))
+        table = Table("field", "pages", "characters per page", "tokens per page", "longest")
+        for field, lengths in counts["fields"].items():
+            cells = (lengths[key] for key in ("pages", "characters_per_page", "tokens_per_page", "longest_in_tokens"))
             table.add_row(cell(field), *(f"{cell:,}" for cell in cells))
         out.print(table)
-        if facts["labelled_pages"]:
-            _show_classes(facts, out)
+        if counts["labelled_pages"]:
+            _show_classes(counts, out)
     _show_findings(report, out)
 
 
-def _show_classes(facts: dict[str, Any], out: Console) -> None:
+def _show_classes(counts: dict[str, Any], out: Console) -> None:
     from rich.table import Table
 
     from batag.cli.terminal import cell
 
-    unknown = facts.get("unknown_words")
+    unknown = counts.get("unknown_words")
     headings = ["class", "tokens", "share", "", "tags", "distinct"]
     table = Table(*headings, *(["new words", "new tags"] if unknown else []))
-    total = sum(each["tokens"] for each in facts["classes"].values()) or 1
-    for name, each in facts["classes"].items():
+    total = sum(each["tokens"] for each in counts["classes"].values()) or 1
+    for name, each in counts["classes"].items():
         share = each["tokens"] / total
         cells: list[Any] = [cell(name), f"{each['tokens']:,}", f"{share:.1%}", "█" * max(round(30 * share), 1 if share else 0)]
         cells += [f"{each['tags']:,}", f"{each['distinct_texts']:,}"] if name != "none" else ["", ""]
@@ -192,10 +192,10 @@ def _all_is_well(report: dict[str, Any]) -> str:
     """What was looked for and not found: pages without tags have nothing that could be wrong with them."""
     splits = report["splits"].values()
     looked = ["no page stands in two splits"] if len(report["splits"]) > 1 else []
-    if any(tags["tags"] for facts in splits for tags in facts["classes"].values()):
+    if any(tags["tags"] for counts in splits for tags in counts["classes"].values()):
         looked = ["tags fit the tokens", "no disagreement", *looked]
         return f"nothing: {', '.join(looked)}"
-    labelled = sum(facts["labelled_pages"] for facts in splits)
+    labelled = sum(counts["labelled_pages"] for counts in splits)
     what = f"none of the {labelled:,} labelled pages has a tag" if labelled else "no page is labelled"
     return f"{what}, so no tag could be checked (docs/labelling.md says how to label){''.join(f'; {each}' for each in looked)}"
 

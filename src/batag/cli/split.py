@@ -46,11 +46,11 @@ def split(
         assignment = assign_splits(read(found, "comparing"), shares=parts, seed=seed)
     if not assignment.splits:
         raise found.no_page(", ".join(map(str, pages)))
-    facts = {
+    report = {
         "pages": len(assignment.splits),
         "splits": assignment.counts,
         "groups": assignment.groups,
-        "pages_with_a_twin": assignment.grouped,
+        "pages_with_twins": assignment.grouped,
         "shares": shares,
         "seed": seed,
         "files": [str(path) for path in pages],
@@ -59,7 +59,7 @@ def split(
     warning = (
         f"{' and '.join(empty)} got no page: the pages are too few or too much alike (twins stay together)" if empty else ""
     )
-    facts["warning"] = warning
+    report["warning"] = warning
     if out.exists() and not out.is_dir():
         raise InputError("is a file", where=str(out), todo="Name a folder")
     out.mkdir(parents=True, exist_ok=True)
@@ -71,10 +71,10 @@ def split(
             written += 1
         if written != len(assignment.splits):
             raise InputError("changed while it was read", where=", ".join(map(str, pages)), todo="Split it again")
-        said = without_surrogates(json.dumps(facts, ensure_ascii=False, indent=2))
-        files.enter_context(open_output(out / "split.json")).write(said.encode())
+        text = without_surrogates(json.dumps(report, ensure_ascii=False, indent=2))
+        files.enter_context(open_output(out / "split.json")).write(text.encode())
     if as_json:
-        print_json(facts)
+        print_json(report)
         return
     from rich.table import Table
 

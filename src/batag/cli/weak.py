@@ -41,21 +41,21 @@ def weak(
     with reading.collected() as found:
         reader = reading.pages(source, found)
         save(marking(watched(reader, doing="marking")), out, source=source, format=written, problems=found, segmentation=cutter)
-    facts = marking.report() | {"out": out, "problems": dict(found.counts)}
+    report = marking.report() | {"out": out, "problems": dict(found.counts)}
     if as_json and out != "-":
-        print_json(facts)
+        print_json(report)
     else:
-        _show(facts)
+        _show(report)
 
 
-def _lists(said: list[str]) -> Terms:
+def _lists(given: list[str]) -> Terms:
     from batag.errors import UsageError
     from batag.labels.scheme import NONE
     from batag.labels.weak import Terms
     from batag.pages.stopwords import read_words
 
     lists: dict[str, list[str]] = {}
-    for each in said:
+    for each in given:
         file, equals, label = each.rpartition("=")
         if not equals or not file.strip() or not label.strip():
             raise UsageError(f"--terms {each!r} is not FILE=LABEL", todo="Write it like --terms brands.txt=brand")
@@ -71,20 +71,20 @@ def _lists(said: list[str]) -> Terms:
     return terms
 
 
-def _show(facts: dict[str, Any]) -> None:
+def _show(report: dict[str, Any]) -> None:
     from rich.table import Table
 
     from batag.cli.terminal import cell, console
 
     err = console(error=True)
     table = Table("label", "terms", "found on pages", "tags")
-    for label, row in facts["labels"].items():
+    for label, row in report["labels"].items():
         table.add_row(cell(label), *(f"{row[key]:,}" for key in ("terms", "found", "tags")))
     err.print(table)
-    more = f"; {facts['in_two_lists']:,} terms stand in two lists (the first counts)" if facts["in_two_lists"] else ""
+    more = f"; {report['in_two_lists']:,} terms stand in two lists (the first counts)" if report["in_two_lists"] else ""
     err.print(
-        f"{facts['pages']:,} pages: {facts['labelled_by_people']:,} labelled by people and left alone, "
-        f"{facts['marked_before']:,} marked before (their tags stay, more are added), "
-        f"{facts['without_a_term']:,} without a term and so without labels{more}",
+        f"{report['pages']:,} pages: {report['labelled_by_people']:,} labelled by people and left alone, "
+        f"{report['marked_before']:,} marked before (their tags stay, more are added), "
+        f"{report['without_terms']:,} without a term and so without labels{more}",
         markup=False,
     )

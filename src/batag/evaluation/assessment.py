@@ -75,9 +75,9 @@ class Assessment:
                     [tag for tag in tags if tag.field == each.name],
                 )
             )
-        gold, said = places(page.tags), places(tags)
-        self._count_stop_words(prediction, decoding, richness, gold, said)
-        if gold == said:
+        gold, found = places(page.tags), places(tags)
+        self._count_stop_words(prediction, decoding, richness, gold, found)
+        if gold == found:
             self.right += 1
         elif wrong is not None:
             wrong(
@@ -86,18 +86,18 @@ class Assessment:
                 | {
                     "gold": [tag_record(tag) for tag in page.tags],
                     "predicted": [tag_record(tag) for tag in tags],
-                    "missed": [tag_record(tag) for tag in page.tags if place(tag) not in said],
+                    "missed": [tag_record(tag) for tag in page.tags if place(tag) not in found],
                     "needless": [tag_record(tag) for tag in tags if place(tag) not in gold],
                 }
             )
 
     def _count_stop_words(
-        self, prediction: Prediction, decoding: Decoding, richness: Richness, gold: set[Place], said: set[Place]
+        self, prediction: Prediction, decoding: Decoding, richness: Richness, gold: set[Place], found: set[Place]
     ) -> None:
         rule = decoding.stop_words.get(prediction.language)
         if rule is None:
             return
-        removed = places(decoding.without_stop_words.tags_of(prediction, richness)) - said
+        removed = places(decoding.without_stop_words.tags_of(prediction, richness)) - found
         forbidden = {place(tag) for tag in prediction.page.tags if rule.stands_alone(tag.text)}
         self.stop_words.removed += len(removed)
         self.stop_words.removed_right += len(removed & gold)

@@ -21,14 +21,14 @@ class Calibration:
     raw: tuple[float, ...]
     probability: tuple[float, ...]
 
-    def facts(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """As it stands in a bundle."""
         return {"method": self.method, "raw": list(self.raw), "probability": list(self.probability)}
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> Calibration:
-        """The same again."""
-        return cls(facts["method"], tuple(facts["raw"]), tuple(facts["probability"]))
+    def from_dict(cls, given: Mapping[str, Any]) -> Calibration:
+        """The calibration that `to_dict` wrote."""
+        return cls(given["method"], tuple(given["raw"]), tuple(given["probability"]))
 
     def __call__(self, raw: float | Floats) -> Floats:
         return np.asarray(np.interp(raw, self.raw, self.probability))
@@ -115,8 +115,8 @@ def _isotonic(raw: Floats, right: Floats) -> Calibration:
             blocks[-1] = [one + other for one, other in zip(blocks[-1], last, strict=True)]
     middles = [block[1] / block[2] for block in blocks]
     # One right and one wrong tag more in each block: no score is quite 0 or 1.
-    shares = np.maximum.accumulate([(block[0] + 0.5) / (block[2] + 1) for block in blocks])
-    return Calibration("isotonic", tuple(middles), tuple(shares.tolist()))
+    fractions = np.maximum.accumulate([(block[0] + 0.5) / (block[2] + 1) for block in blocks])
+    return Calibration("isotonic", tuple(middles), tuple(fractions.tolist()))
 
 
 def _logit(p: Floats | float) -> Floats:

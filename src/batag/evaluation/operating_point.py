@@ -51,7 +51,7 @@ class Dial:
         columns = zip(*(point.offsets for point in self.points), strict=True)
         return [name for name, column in zip(classes, columns, strict=True) if len(set(column)) == 1]
 
-    def facts(self, classes: Sequence[str]) -> list[dict[str, object]]:
+    def to_dicts(self, classes: Sequence[str]) -> list[dict[str, object]]:
         """As it stands in a bundle."""
         return [
             {"richness": p.richness, "beta": p.beta, "offsets": dict(zip(classes, map(float, p.offsets), strict=True))}
@@ -59,31 +59,28 @@ class Dial:
         ]
 
     @classmethod
-    def of_facts(cls, facts: Sequence[Mapping[str, object]], classes: Sequence[str]) -> Dial:
-        """The same again; a class that they do not know has 0."""
-        points = []
-        for said in facts:
-            offsets = said["offsets"]
+    def from_dicts(cls, points: Sequence[Mapping[str, object]], classes: Sequence[str]) -> Dial:
+        """The dial that `to_dicts` wrote; a class that it does not know has 0."""
+        found = []
+        for point in points:
+            offsets = point["offsets"]
             assert isinstance(offsets, Mapping)
-            points.append(
-                OperatingPoint(
-                    float(str(said["richness"])), float(str(said["beta"])), tuple(float(offsets.get(c, 0.0)) for c in classes)
-                )
-            )
-        return cls(tuple(points))
+            own = tuple(float(offsets.get(each, 0.0)) for each in classes)
+            found.append(OperatingPoint(float(str(point["richness"])), float(str(point["beta"])), own))
+        return cls(tuple(found))
 
 
-def parse_richness(said: str | float | None) -> float | None:
+def parse_richness(given: str | float | None) -> float | None:
     """`clean`, `balanced`, `rich` or a number from 0 to 1."""
-    if said is None:
+    if given is None:
         return None
     try:
-        value = NAMES[said] if isinstance(said, str) and said in NAMES else float(said)
+        value = NAMES[given] if isinstance(given, str) and given in NAMES else float(given)
     except (TypeError, ValueError):
         value = -1.0
     if not 0 <= value <= 1:
         raise UsageError(
-            f"richness {said!r} is not clean, balanced, rich or a number from 0 to 1", todo="0 is clean, 1 is rich"
+            f"richness {given!r} is not clean, balanced, rich or a number from 0 to 1", todo="0 is clean, 1 is rich"
         )
     return value
 
@@ -200,19 +197,19 @@ class _Sweep:
         turn_N = shifted_NC[np.arange(len(truth_N)), other_N] - self.logits_NC[:, own]
         at_low_N = np.where(turn_N < low, own, other_N)
         true_C = self.true_amounts(weights_N)
-        said_C = np.bincount(at_low_N, weights=weights_N, minlength=self.size)
+        predicted_C = np.bincount(at_low_N, weights=weights_N, minlength=self.size)
         hits_C = np.bincount(truth_N, weights=weights_N * (truth_N == at_low_N), minlength=self.size)
         events = np.flatnonzero((turn_N >= low) & (turn_N < high))
         events = events[np.argsort(turn_N[events], kind="stable")]
         gain = np.zeros(len(events) + 1)
         for k in range(self.size):
-            # What the class says and hits after each change that touches it.
+            # What is predicted as the class, and right, after each change that touches it.
             mine = np.arange(len(events)) if k == own else np.flatnonzero(other_N[events] == k)
             sign = 1.0 if k == own else -1.0
             weight = sign * weights_N[events[mine]]
-            said = said_C[k] + np.concatenate(([0.0], np.cumsum(weight)))
+            predicted = predicted_C[k] + np.concatenate(([0.0], np.cumsum(weight)))
             hits = hits_C[k] + np.concatenate(([0.0], np.cumsum(weight * (truth_N[events[mine]] == k))))
-            below = beta**2 * true_C[k] + said
+            below = beta**2 * true_C[k] + predicted
             score = np.divide((1 + beta**2) * hits, below, out=np.zeros_like(below), where=below > 1e-9)
             gain[0] += score[0]
             gain[mine + 1] += np.diff(score)

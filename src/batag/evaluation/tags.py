@@ -17,8 +17,8 @@ class TagScores:
 
     def add(self, truth: Iterable[tuple[Hashable, str]], predicted: Iterable[tuple[Hashable, str]]) -> None:
         """Tags of one page (or field) as (place, class); places are compared exactly."""
-        true, said = set(truth), set(predicted)
-        for counter, tags in ((self.true, true), (self.predicted, said), (self.found, true & said)):
+        true, found = set(truth), set(predicted)
+        for counter, tags in ((self.true, true), (self.predicted, found), (self.found, true & found)):
             counter.update(name for _, name in tags)
 
     def report(self) -> dict[str, Any]:

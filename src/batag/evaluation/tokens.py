@@ -28,10 +28,10 @@ class TokenScores:
 
     def add(self, truth: Sequence[int] | NDArray[Any], predicted: Sequence[int] | NDArray[Any]) -> None:
         """Labels of tokens by number; a truth below 0 does not count."""
-        true, said = np.asarray(truth, dtype=np.int64), np.asarray(predicted, dtype=np.int64)
+        true, found = np.asarray(truth, dtype=np.int64), np.asarray(predicted, dtype=np.int64)
         known = true >= 0
         size = len(self.classes)
-        cells = self._class_of[true[known]] * size + self._class_of[said[known]]
+        cells = self._class_of[true[known]] * size + self._class_of[found[known]]
         self.confusion += np.bincount(cells, minlength=size * size).reshape(size, size)
 
     def summary(self) -> dict[str, float]:

@@ -33,7 +33,7 @@ class FieldFacts:
 
 
 @dataclass
-class SplitFacts:
+class SplitStatistics:
     """Everything counted in one split."""
 
     pages: int = 0
@@ -61,7 +61,7 @@ class Inspection:
 
     def __init__(self, segmentation: Segmentation | None = None) -> None:
         self.segmentation = segmentation or Segmentation()
-        self.splits: dict[str, SplitFacts] = {}
+        self.splits: dict[str, SplitStatistics] = {}
         self.misaligned: list[str] = []
         self.misaligned_tags = 0
         self.lost_tags = 0
@@ -79,40 +79,40 @@ class Inspection:
 
     def add(self, pages: Iterable[Page], *, split: str = "train") -> None:
         """Look at the pages of one split (train, dev or test)."""
-        facts = self.splits.setdefault(split, SplitFacts())
+        counts = self.splits.setdefault(split, SplitStatistics())
         for page, fields in self.segmentation.many(pages):
-            self._count(page, fields, facts, split)
-            self._compare(page, facts, split)
+            self._count(page, fields, counts, split)
+            self._compare(page, counts, split)
 
-    def _count(self, page: Page, fields: list[TokenizedField], facts: SplitFacts, split: str) -> None:
-        facts.pages += 1
-        facts.labelled += page.labelled
-        facts.sources.add(page)
-        facts.untagged += page.labelled and not page.tags
+    def _count(self, page: Page, fields: list[TokenizedField], counts: SplitStatistics, split: str) -> None:
+        counts.pages += 1
+        counts.labelled += page.labelled
+        counts.sources.add(page)
+        counts.untagged += page.labelled and not page.tags
         language, by_file = settled_language(page)
-        facts.languages[language] += 1
-        facts.languages_by_file[language] += by_file
+        counts.languages[language] += 1
+        counts.languages_by_file[language] += by_file
         if page.shop:
-            facts.shops[page.shop] += 1
+            counts.shops[page.shop] += 1
         for each in fields:
             words = each.words
-            lengths = facts.fields[each.name]
+            lengths = counts.fields[each.name]
             lengths.pages += 1
             lengths.characters += len(each.cleaned.original)
             lengths.tokens += len(words)
             lengths.longest = max(lengths.longest, len(words))
-            facts.tokens += len(words)
-            classes = self._align(page, each, facts)
+            counts.tokens += len(words)
+            classes = self._align(page, each, counts)
             for word, name in zip(words, classes, strict=True):
-                facts.class_tokens[name] += page.labelled
+                counts.class_tokens[name] += page.labelled
                 if split == "train":
                     self._words.add(word)
                 elif word not in self._words:
-                    facts.unknown += 1
-                    facts.unknown_tagged[name] += page.labelled
-        self._note_tags(page, facts, split)
+                    counts.unknown += 1
+                    counts.unknown_tagged[name] += page.labelled
+        self._note_tags(page, counts, split)
 
-    def _align(self, page: Page, each: TokenizedField, facts: SplitFacts) -> list[str]:
+    def _align(self, page: Page, each: TokenizedField, counts: SplitStatistics) -> list[str]:
         spans, misaligned = align(page, each)
         self.misaligned_tags += len(misaligned)
         self.lost_tags += sum(1 for item in misaligned if item.lost)
@@ -121,29 +121,29 @@ class Inspection:
         end, before = -1, ""
         for first, last, name in spans:
             classes[first : last + 1] = [name] * (last + 1 - first)
-            facts.touching += first == end + 1 and name == before
+            counts.touching += first == end + 1 and name == before
             end, before = last, name
         return classes
 
-    def _note_tags(self, page: Page, facts: SplitFacts, split: str) -> None:
+    def _note_tags(self, page: Page, counts: SplitStatistics, split: str) -> None:
         for tag in page.tags:
             text = fold(tag.text)
-            facts.class_tags[tag.label] += 1
-            facts.class_texts[tag.label].add(text_hash(text))
+            counts.class_tags[tag.label] += 1
+            counts.class_texts[tag.label].add(text_hash(text))
             self._classes_of[text][tag.label] += 1
             if split == "train":
                 self._tag_texts.add((tag.label, text))
             elif (tag.label, text) not in self._tag_texts:
-                facts.unseen_tags[tag.label] += 1
+                counts.unseen_tags[tag.label] += 1
 
-    def _compare(self, page: Page, facts: SplitFacts, split: str) -> None:
+    def _compare(self, page: Page, counts: SplitStatistics, split: str) -> None:
         """The same text before: in this split or another, labelled alike or not."""
         text = fingerprint(page)
         self._groups.add(text)
         key = text_hash(text)
         self._places.append((split, page.id, page.where, key))
-        facts.duplicates += key in facts.texts
-        facts.texts.add(key)
+        counts.duplicates += key in counts.texts
+        counts.texts.add(key)
         if not page.labelled:
             return
         marks = "; ".join(f"{tag.label}={fold(tag.text)}" for tag in page.tags)
@@ -184,7 +184,7 @@ class Inspection:
         texts = [{"text": text, "classes": counts} for text, counts in self.ambiguous()]
         leaks = (self.leaking + self.nearly_leaking).total()
         return {
-            "splits": {name: self._split_report(name, facts) for name, facts in self.splits.items()},
+            "splits": {name: self._split_report(name, counts) for name, counts in self.splits.items()},
             "misaligned": {"tags": self.misaligned_tags, "lost": self.lost_tags}
             | _listed(self.misaligned, self.misaligned_tags),
             "disagreements": {"pages": self.disagreeing_pages} | _listed(self.disagreements, self.disagreeing_pages),
@@ -192,47 +192,47 @@ class Inspection:
             "leaks": {"pages": dict(self.leaking), "near_pages": dict(self.nearly_leaking)} | _listed(self.leaks, leaks),
         }
 
-    def _split_report(self, name: str, facts: SplitFacts) -> dict[str, Any]:
-        tokens = class_counts(facts.class_tokens)
+    def _split_report(self, name: str, counts: SplitStatistics) -> dict[str, Any]:
+        tokens = class_counts(counts.class_tokens)
         report: dict[str, Any] = {
-            "pages": facts.pages,
-            "labelled_pages": facts.labelled,
-            "labelled_pages_without_tags": facts.untagged,
-            "reviewed_pages": facts.sources.reviewed,
-            "sources": facts.sources.report(),
-            "languages": dict(facts.languages.most_common()),
-            "languages_by_file": dict((+facts.languages_by_file).most_common()),
-            "shops": dict(facts.shops.most_common()),
+            "pages": counts.pages,
+            "labelled_pages": counts.labelled,
+            "labelled_pages_without_tags": counts.untagged,
+            "reviewed_pages": counts.sources.reviewed,
+            "sources": counts.sources.report(),
+            "languages": dict(counts.languages.most_common()),
+            "languages_by_file": dict((+counts.languages_by_file).most_common()),
+            "shops": dict(counts.shops.most_common()),
             "fields": {
                 each: {
                     "pages": lengths.pages,
-                    "characters_a_page": round(lengths.characters / lengths.pages, 1),
-                    "tokens_a_page": round(lengths.tokens / lengths.pages, 1),
+                    "characters_per_page": round(lengths.characters / lengths.pages, 1),
+                    "tokens_per_page": round(lengths.tokens / lengths.pages, 1),
                     "longest_in_tokens": lengths.longest,
                 }
-                for each, lengths in facts.fields.items()
+                for each, lengths in counts.fields.items()
             },
-            "tokens": facts.tokens,
-            "tokens_a_page": round(facts.tokens / facts.pages, 1) if facts.pages else 0.0,
+            "tokens": counts.tokens,
+            "tokens_per_page": round(counts.tokens / counts.pages, 1) if counts.pages else 0.0,
             "ratio": ratio(tokens),
             "classes": {
                 each: {
                     "tokens": number,
-                    "tags": facts.class_tags[each],
-                    "distinct_texts": len(facts.class_texts.get(each, ())),
+                    "tags": counts.class_tags[each],
+                    "distinct_texts": len(counts.class_texts.get(each, ())),
                 }
-                for each, number in (tokens | {each: tokens.get(each, 0) for each in facts.class_tags}).items()
+                for each, number in (tokens | {each: tokens.get(each, 0) for each in counts.class_tags}).items()
             },
-            "rare_classes": sorted(each for each, number in facts.class_tags.items() if number < settings.rare_class_tags),
-            "neighbouring_tags_of_one_class": facts.touching,
-            "duplicate_pages": facts.duplicates,
+            "rare_classes": sorted(each for each, number in counts.class_tags.items() if number < settings.rare_class_tags),
+            "neighbouring_tags_of_one_class": counts.touching,
+            "duplicate_pages": counts.duplicates,
         }
         if name != "train" and "train" in self.splits:
             tagged = {each: number for each, number in tokens.items() if number}
             report["unknown_words"] = {
-                "share": _share(facts.unknown, facts.tokens),
-                "by_class": {each: _share(facts.unknown_tagged[each], number) for each, number in tagged.items()},
-                "unseen_tags": {each: _share(facts.unseen_tags[each], n) for each, n in facts.class_tags.items()},
+                "fraction": _fraction(counts.unknown, counts.tokens),
+                "by_class": {each: _fraction(counts.unknown_tagged[each], number) for each, number in tagged.items()},
+                "unseen_tags": {each: _fraction(counts.unseen_tags[each], n) for each, n in counts.class_tags.items()},
             }
         return report
 
@@ -242,5 +242,5 @@ def _listed(found: list[Any], number: int) -> dict[str, Any]:
     return {"listed": found, "not_listed": number - len(found)}
 
 
-def _share(part: int, whole: int) -> float:
+def _fraction(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 0.0

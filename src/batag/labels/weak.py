@@ -120,7 +120,7 @@ class Marking:
         seen = Counter(self.terms.labels[term] for term in self.found)
         rows = {label: {"terms": terms[label], "found": seen[label], "tags": self.tags[label]} for label in labels}
         pages = {"pages": self.pages, "labelled_by_people": self.left_alone, "marked_before": self.marked_before}
-        pages["without_a_term"] = self.without
+        pages["without_terms"] = self.without
         return pages | {"labels": rows, "in_two_lists": len(self.terms.in_two_lists)}
 
 

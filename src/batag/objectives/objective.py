@@ -41,9 +41,9 @@ class Objective(nn.Module, ABC):
         truth_N = targets.clamp(min=0)
         # Half precision would lose the tails; float64 stays, so that equations can be checked.
         logp_NC = torch.log_softmax(logits if logits.dtype == torch.float64 else logits.float(), dim=-1)
-        share_N = labelled_N.to(logp_NC) if weights is None else weights.to(logp_NC).where(labelled_N, 0.0)
+        weight_N = labelled_N.to(logp_NC) if weights is None else weights.to(logp_NC).where(labelled_N, 0.0)
         loss_N = self.of_tokens(logp_NC, truth_N).masked_fill(~labelled_N, 0.0)
-        return (loss_N * share_N).sum() / share_N.sum().clamp(min=torch.finfo(logp_NC.dtype).tiny)
+        return (loss_N * weight_N).sum() / weight_N.sum().clamp(min=torch.finfo(logp_NC.dtype).tiny)
 
     @abstractmethod
     def of_tokens(self, logp_NC: Tensor, truth_N: Tensor) -> Tensor:

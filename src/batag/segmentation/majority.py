@@ -18,18 +18,18 @@ HEAD_PAGES = 2_000
 
 def usual_language(pages: Iterable[Page]) -> str | None:
     """The language of more than half of a file's first pages; a page that may be in two languages counts half for the likelier
-    one, one that may be in more does not count. None if no language has so many, or if every page says its own."""
+    one, one that may be in more does not count. None if no language has so many, or if every page names its own."""
     found: Counter[str] = Counter()
-    characters, said = 0, True
+    characters, named = 0, True
     for number, page in enumerate(pages, 1):
         first, *others = languages_of(page)
         found[first] += max(2 - len(others), 0)
-        said = said and page.language is not None
+        named = named and page.language is not None
         characters += page.characters
         if number >= HEAD_PAGES or characters >= settings.sniff_bytes:
             break
     language, votes = found.most_common(1)[0] if found else (None, 0)
-    return language if 2 * votes > found.total() and not said else None
+    return language if 2 * votes > found.total() and not named else None
 
 
 def read_with_language(path: Path | str, **reading: Any) -> PageReader:

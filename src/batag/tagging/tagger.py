@@ -62,8 +62,8 @@ class Tagger:
         more = (stop_words,) if isinstance(stop_words, (str, Path)) else tuple(stop_words)
         self.decoding = Decoding(
             self.scheme,
-            dial=Dial.of_facts(points, self.scheme.classes) if points else None,
-            calibration=Calibration.of_facts(bundle.description.calibration.model_dump()),
+            dial=Dial.from_dicts(points, self.scheme.classes) if points else None,
+            calibration=Calibration.from_dict(bundle.description.calibration.model_dump()),
             stop_words=stop_words_by_language(more=more, allowed=bundle.description.allowed),
         )
         if isinstance(engine, str):

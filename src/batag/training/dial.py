@@ -49,8 +49,8 @@ class DialOfDev:
     def facts(self, classes: Sequence[str]) -> dict[str, Any]:
         """As it stands in a bundle."""
         return {
-            "operating_points": {"points": self.dial.facts(classes)},
-            "calibration": self.calibration.facts() | {"errors": dict(self.errors)},
+            "operating_points": {"points": self.dial.to_dicts(classes)},
+            "calibration": self.calibration.to_dict() | {"errors": dict(self.errors)},
         }
 
 
@@ -78,7 +78,7 @@ def measure_dial(
     raw, right, groups = _tags([*new, *old] if tuned == slice(None) else new, decoding)
     calibration, errors, held = calibrate(raw, right, groups)
     if len(errors) == 1 and before is not None:
-        calibration = Calibration.of_facts(before.calibration.model_dump())
+        calibration = Calibration.from_dict(before.calibration.model_dump())
         held = calibration(raw)
     judged = new if data.judge is data.new_dev else old
     decoding = replace(decoding, calibration=calibration)
@@ -119,7 +119,7 @@ def dial_on_dev(
 
 def _dial_of(bundle: Description | None, scheme: Scheme) -> Dial | None:
     points = bundle.operating_points.points if bundle is not None else []
-    return Dial.of_facts([point.model_dump() for point in points], scheme.classes) if points else None
+    return Dial.from_dicts([point.model_dump() for point in points], scheme.classes) if points else None
 
 
 def _scores(predictions: Iterable[Prediction], decoding: Decoding) -> dict[str, Any]:

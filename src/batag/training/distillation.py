@@ -165,7 +165,7 @@ class Distillation:
         """Teacher and student on the held-out pages, both at the teacher's points."""
         said = probabilities_with(self.learner.model, self.learner.weights(), self.held_out)
         points = [point.model_dump() for point in self.bundle.description.operating_points.points]
-        dial = Dial.of_facts(points, self.bundle.scheme.classes) if points else None
+        dial = Dial.from_dicts(points, self.bundle.scheme.classes) if points else None
         return compare(taught, said, self.bundle.scheme, dial=dial)
 
     def _build(self) -> None:

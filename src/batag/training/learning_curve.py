@@ -36,19 +36,19 @@ class Point:
     classes: dict[str, dict[str, float]]
 
 
-def parse_sizes(said: str | None, *, most: int) -> list[int]:
+def parse_sizes(given: str | None, *, most: int) -> list[int]:
     """`100,500,1000` in order; without it the usual sizes, up to all pages."""
     try:
-        sizes = [int(each) for each in said.split(",")] if said else [*SIZES, most]
+        sizes = [int(each) for each in given.split(",")] if given else [*SIZES, most]
     except ValueError:
-        raise UsageError(f"--sizes {said!r} are not whole numbers", todo="Write them like 100,500,1000") from None
-    if said and (min(sizes) < 1 or max(sizes) > most):
-        raise UsageError(f"--sizes {said!r}: there are {most:,} labelled pages", todo="Give sizes from 1 to that")
+        raise UsageError(f"--sizes {given!r} are not whole numbers", todo="Write them like 100,500,1000") from None
+    if given and (min(sizes) < 1 or max(sizes) > most):
+        raise UsageError(f"--sizes {given!r}: there are {most:,} labelled pages", todo="Give sizes from 1 to that")
     return sorted({size for size in sizes if size <= most})
 
 
 def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int) -> tuple[list[Page], list[Page]]:
-    """Pages to learn from in an order told by the seed (a smaller size is the beginning of a larger one), and dev pages."""
+    """Pages to learn from, in the seed's order (a smaller size is the beginning of a larger one), and dev pages."""
     labelled = [page for page in pages if page.reviewed]
     if dev is None:
         splits = assign_splits(labelled, shares=(0.8, 0.2, 0), seed=0).splits
@@ -64,9 +64,9 @@ def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int)
 
 
 def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe: Recipe, *, device: str) -> Iterator[Any]:
-    """Train on these pages in a folder of its own, from wherever it was left; yields the facts of the run, last a `Point`.
+    """Train on these pages in a folder of its own, or resume; yields what the run yields, and a `Point` at the end.
 
-    Pages without a tag give no point: nothing can be learnt, and a score of 0 would say that it was tried and bend the curve.
+    Pages without a tag give no point: nothing can be learnt, and a score of 0 would count as tried and bend the curve.
     """
     if not any(page.tags for page in train):
         return
@@ -92,8 +92,8 @@ def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe
         classes = {name: {key: rows.get(name, {}).get(key, 0.0) for key in ("f1", "f2")} for name in names}
         macros = {f"macro_{key}": sum(row[key] for row in classes.values()) / len(classes) for key in ("f1", "f2")}
         with open_output(done) as stream:
-            said = {"pages": len(train), "seed": recipe.training.seed, "classes": classes} | macros
-            stream.write(json.dumps(said).encode())
+            point = {"pages": len(train), "seed": recipe.training.seed, "classes": classes} | macros
+            stream.write(json.dumps(point).encode())
     yield Point(**json.loads(done.read_bytes()))
 
 
