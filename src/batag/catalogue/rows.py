@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from batag.catalogue.part import Part
+from batag.pages.fields import KNOWN_KEYS
 from batag.pages.file import open_file
 from batag.pages.formats import FORMATS
 from batag.pages.formats.parquet import read_range, rows_of
 from batag.pages.formats.reading import PageMaker, Record
 from batag.pages.layout import KEY, unescaped
-from batag.pages.mapping import KNOWN_KEYS
 from batag.pages.page import Page
 from batag.pages.problems import Problem
 from batag.pages.record import to_record

@@ -14,8 +14,8 @@ from batag.pages.formats import format_of_name
 from batag.pages.languages import check_language
 from batag.pages.page import Page
 from batag.pages.problems import Problems
+from batag.pages.record import too_many_characters
 from batag.segmentation.majority import read_with_language
-from batag.settings import settings
 
 _SUFFIXES = frozenset({".json", ".txt", ".gz", ".zst"})
 
@@ -50,8 +50,7 @@ def _texts(
 ) -> Iterator[Page]:
     """A page a text; one over the limit is a problem like any other."""
     for number, text in enumerate(texts, first):
-        if len(text) > settings.max_page_characters:
-            limit = f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+        if limit := too_many_characters(len(text)):
             problems.add("too-long", f"{where}{number}", f"the text has more than {limit}")
         else:
             yield Page(str(number), {field: text}, language=language)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from batag.errors import UsageError, nearest
+from batag.pages.fields import KNOWN_KEYS
 from batag.pages.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from batag.pages.formats import PageReader
     from batag.pages.problems import Problems
 
-_FIELDS = ("title", "description", "id", "language", "shop", "tags", "labels", "reviewed", "tokens")
 
 Format = Annotated[
     str | None,
@@ -140,7 +140,7 @@ def parse_columns(text: str | None) -> dict[str, str]:
         if not (equals and ours.strip() and theirs.strip()):
             raise UsageError(f"--columns {part!r} is not FIELD=COLUMN", todo="Write it like title=name,description=body")
         name = ours.strip()
-        if name not in _FIELDS and (near := nearest(name, _FIELDS, cutoff=0.8)):
+        if name not in KNOWN_KEYS and (near := nearest(name, KNOWN_KEYS, cutoff=0.8)):
             todo = f"Did you mean {near}={theirs.strip()}? A field of your own needs a name that is less alike"
             raise UsageError(f"--columns {part.strip()!r}: {name!r} looks like {near!r} misspelt", todo=todo)
         columns[name] = theirs.strip()

@@ -149,6 +149,7 @@ def _stream(
     from batag.cli.inputs import text_or_pages
     from batag.cli.saving import save
     from batag.cli.terminal import console, counted
+    from batag.pages.fields import MAIN_FIELD
     from batag.pages.formats import format_to_write
     from batag.pages.record import dump, to_record
     from batag.tagging.tagger import Tagger
@@ -162,7 +163,7 @@ def _stream(
     began = time.monotonic()
 
     def tagged() -> Iterator[Page]:
-        given = text_or_pages(pages, field="title", doing="tagging", problems=found, **reading)
+        given = text_or_pages(pages, field=MAIN_FIELD, doing="tagging", problems=found, **reading)
         for prediction in tagger.predict(given):
             kept = chosen(tagger.tags_of(prediction, choice.richness), choice)
             counts.update(each.label for each in kept)

@@ -9,6 +9,7 @@ import numpy as np
 
 from batag.errors import UsageError
 from batag.features.batches import Floats
+from batag.pages.fields import MAIN_FIELD
 from batag.segmentation.segmentation import TokenizedField
 
 
@@ -22,11 +23,11 @@ class Window(NamedTuple):
 
 
 def page_words(fields: Sequence[TokenizedField]) -> tuple[list[str], list[int]]:
-    """The words of all fields in one row, and where each field's begin; every field but `title` is announced by `<name>`."""
+    """The words of all fields in one row, and where each field begins; all but the main field are announced by `<name>`."""
     words: list[str] = []
     starts = []
     for field in fields:
-        if field.name != "title" and field.tokens:
+        if field.name != MAIN_FIELD and field.tokens:
             words.append(f"<{field.name}>")
         starts.append(len(words))
         words += field.words

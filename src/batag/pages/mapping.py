@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from batag.errors import InputError, nearest
-
-STANDARD_FIELDS = ("title", "description")
-KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "reviewed", "tokens", *STANDARD_FIELDS})
+from batag.pages.fields import KNOWN_KEYS
 
 
 def renamed(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from typing import Any
 
 import orjson
 
+from batag.pages.fields import KNOWN_KEYS, MAIN_FIELD, STANDARD_FIELDS
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.languages import known_language
 from batag.pages.layout import KEY, layout_of
-from batag.pages.mapping import KNOWN_KEYS, STANDARD_FIELDS, meant_columns, renamed
+from batag.pages.mapping import meant_columns, renamed
 from batag.pages.page import Offsets, Page, without_surrogates
 from batag.pages.problems import Note, Problems
 from batag.pages.tags import kind_of, read_tags, tag_record
@@ -111,7 +112,7 @@ class RecordReader:
         if not fields and isinstance(tokens := record.get("tokens"), list) and all(isinstance(token, str) for token in tokens):
             # A page of tokens alone: its text is the tokens joined.
             language = self.language or known_language(str(record.get("language") or ""))
-            fields["title"], _ = join_tokens(tokens, language=language)
+            fields[MAIN_FIELD], _ = join_tokens(tokens, language=language)
         return fields
 
     def _language(self, value: Any, note: Note) -> str | None:

@@ -21,14 +21,14 @@ from batag.evaluation.calibration import Calibration
 from batag.evaluation.decoding import Decoding, Prediction, Richness
 from batag.evaluation.operating_point import Dial
 from batag.features.batches import Floats
+from batag.pages.fields import STANDARD_FIELDS
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
-from batag.pages.record import RecordReader
+from batag.pages.record import RecordReader, too_many_characters
 from batag.pages.stopwords import stop_words_by_language
-from batag.settings import settings
 
 _BATCH = 256
-_TEXT_KEYS = {"title", "description", "fields", "tokens"}
+_TEXT_KEYS = {*STANDARD_FIELDS, "fields", "tokens"}
 AnyPage = Page | Mapping[str, Any]
 _Item = TypeVar("_Item")
 Known = dict[tuple[str, ...], Floats]
@@ -199,8 +199,7 @@ class Tagger:
     def _read(self, page: AnyPage) -> Page | str:
         """The page, or why it is none."""
         if isinstance(page, Page):
-            if page.characters > settings.max_page_characters:
-                limit = f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+            if limit := too_many_characters(page.characters):
                 return f"page {page.id}: more than {limit}"
             return page
         if not isinstance(page, Mapping):

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, BinaryIO
 
+from batag.pages.fields import MAIN_FIELD
 from batag.pages.formats.column_layout import BEGINS, COMMENT, NONE, PREFIXED, Layout, layout_of
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.languages import known_language
@@ -112,7 +113,7 @@ def page(block: Block, reader: RecordReader, *, where: str, number: int) -> Page
     fields: dict[str, str] = {}
     tokens: dict[str, list[Offsets]] = {}
     found: dict[str, list[Any]] = {}
-    parts = block.fields or [(next(iter(reader.columns), "title"), None, 0)]
+    parts = block.fields or [(next(iter(reader.columns), MAIN_FIELD), None, 0)]
     for (name, text, start), end in zip(parts, [part[2] for part in parts[1:]] + [len(block.tokens)], strict=True):
         words, labels = block.tokens[start:end], block.labels[start:end]
         placed = place_tokens(text, words) if text is not None else None

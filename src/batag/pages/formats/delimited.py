@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
+from batag.pages.fields import STANDARD_FIELDS
 from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, page, read_header, text_cell, to_row
 from batag.pages.layout import KEY, escape
 from batag.pages.page import Page
@@ -189,4 +190,4 @@ def looks_like_table(head: str) -> bool:
         first = next(csv.reader([head.split("\n", 1)[0]], delimiter=separator_of(head)), [])
     except csv.Error:
         return False
-    return bool({name.strip().lower() for name in first} & {"title", "description", "id", KEY})
+    return bool({name.strip().lower() for name in first} & {*STANDARD_FIELDS, "id", KEY})

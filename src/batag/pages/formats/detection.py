@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from batag.errors import InputError
+from batag.pages.fields import STANDARD_FIELDS
 from batag.pages.formats.column_layout import looks_like_columns
 from batag.pages.formats.delimited import looks_like_table, separator_of
 from batag.pages.formats.format import FORMATS, format_of_name
@@ -53,7 +54,7 @@ def detect_format(source: Source) -> str:
 def _detect_json(first: Mapping[str, Any], *, array: bool) -> str:
     """Which tool wrote it, by the keys of the first record."""
     layout = isinstance(first.get("fields"), Mapping) and all(isinstance(each, list) for each in first["fields"].values())
-    ours = {"title", "description", KEY} & first.keys() or ("fields" in first and not layout)
+    ours = {*STANDARD_FIELDS, KEY} & first.keys() or ("fields" in first and not layout)
     if array:
         tasks = {"annotations", "completions", "data"} & first.keys() and not ours
         return "label-studio" if tasks or any(map(is_result, first.values())) else "spans"

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
+from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
 from batag.pages.formats.jsonl import objects
-from batag.pages.mapping import STANDARD_FIELDS
 from batag.pages.page import PERSON, Page
 from batag.pages.record import RecordReader, dump, to_record
 from batag.pages.source import Source
@@ -30,7 +30,7 @@ def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
 def page(record: dict[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:
     """The page of a line; `fields` (as `write` puts it) says where a page's fields lie in the one text."""
     record = dict(record)
-    name = next((field for field in STANDARD_FIELDS if field in reader.columns), "title")
+    name = next((field for field in STANDARD_FIELDS if field in reader.columns), MAIN_FIELD)
     others = {ours: theirs for ours, theirs in reader.columns.items() if ours not in STANDARD_FIELDS}
     text = record.pop(reader.columns.get(name) or ("text" if "text" in record else "data"), None)
     given = next((record.pop(key) for key in _LABELS if key in record), None)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, BinaryIO
 
 from batag.pages.check import check_tag, from_utf16, settle, to_utf16
+from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
 from batag.pages.formats.json_objects import elements, join_arrays, write_array
 from batag.pages.page import MODEL, PERSON, SOURCES, Page, Tag
 from batag.pages.problems import Note
@@ -29,8 +30,9 @@ def page(task: dict[str, Any], reader: RecordReader, *, where: str, number: int)
         return None
     record = {key: value for key, value in data.items() if not (data is task and is_result(value))}
     columns: Mapping[str, str] = reader.columns
-    if not columns and not {"title", "description", "fields"} & record.keys():
-        columns = {"title": "text" if "text" in record else next((k for k, v in record.items() if isinstance(v, str)), "text")}
+    if not columns and not {*STANDARD_FIELDS, "fields"} & record.keys():
+        text = next((key for key, value in record.items() if isinstance(value, str)), "text")
+        columns = {MAIN_FIELD: "text" if "text" in record else text}
     record.setdefault("id", task.get("id"))
     found = reader.page(record, where=where, number=number, columns=columns)
     return _labelled(found, task, reader) if found is not None else None

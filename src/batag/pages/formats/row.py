@@ -11,8 +11,9 @@ import orjson
 
 from batag.errors import InputError
 from batag.pages.corrections import corrected, is_readable, readable
+from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS
 from batag.pages.layout import KEY, Layout, unescaped
-from batag.pages.mapping import KNOWN_KEYS, STANDARD_FIELDS, check_columns
+from batag.pages.mapping import check_columns
 from batag.pages.page import Page, Tag
 from batag.pages.record import RecordReader, dump, to_record
 from batag.pages.source import Source
@@ -129,7 +130,7 @@ def read_header(header: Iterable[Any], source: Source) -> None:
     names = [str(name).strip() if name is not None else "" for name in header]
     lower = {name.lower() for name in names}
     check_columns(source.columns, names, where=source.name)
-    wanted = {"title", "description", "fields", "more", KEY}
+    wanted = {*STANDARD_FIELDS, "fields", "more", KEY}
     if not (wanted & (source.columns.keys() | lower)) and source.columns.keys() <= {*COLUMNS, *ADDED}:
         there = f"the columns are {', '.join(filter(None, names)) or 'none'}"
         todo, python = f"Map one with --columns title=NAME; {there}", f'Map one with columns={{"title": "NAME"}}; {there}'

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
 from batag.pages.formats.json_objects import elements
 from batag.pages.formats.jsonl import check_keys
-from batag.pages.mapping import STANDARD_FIELDS
 from batag.pages.page import Page
 from batag.pages.record import RecordReader
 from batag.pages.source import Source
@@ -27,7 +27,7 @@ def page(record: dict[str, Any], reader: RecordReader, *, where: str, number: in
         record["tags"] = [_tag(entity) for entity in entities] if isinstance(entities, list) else entities
     fields = {*STANDARD_FIELDS, "fields"}
     if "text" in record and not fields & (record.keys() | reader.columns.keys()):
-        record["title"] = record.pop("text")
+        record[MAIN_FIELD] = record.pop("text")
     return reader.page(record, where=where, number=number)
 
 

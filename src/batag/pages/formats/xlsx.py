@@ -9,11 +9,11 @@ from typing import Any, BinaryIO
 
 from batag.errors import InputError
 from batag.pages.corrections import is_readable, readable, shown
+from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS
 from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, from_cells, read_header, tags_json, text_cell, to_row
 from batag.pages.formats.sheet import MOST_CHARACTERS, Cell, SheetWriter, cut, possible
 from batag.pages.formats.workbook import NO_VALUE, Workbook
 from batag.pages.layout import KEY
-from batag.pages.mapping import KNOWN_KEYS, STANDARD_FIELDS
 from batag.pages.page import Page
 from batag.pages.record import RecordReader
 from batag.pages.signatures import zip_kind
