@@ -29,7 +29,7 @@ def japanese() -> None:
     vectors = read_vectors(*vector_files("ja_ginza"))
     # The model has its words in order of frequency; one with a line break in it could not be listed.
     words = [word for word in vectors.words[:JAPANESE] if word.isprintable()]
-    wide, row_of = np.unique(vectors.numbers(words), axis=0, return_inverse=True)
+    wide, row_of = np.unique(vectors.look_up(words)[0], axis=0, return_inverse=True)
     centred = wide - wide.mean(0)
     directions = np.linalg.svd(centred, full_matrices=False)[2][:WIDTH]
     narrow = centred @ directions.T

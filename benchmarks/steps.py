@@ -1,6 +1,6 @@
 """One step at a time: how much each change of the recipe moves the scores on dev. Test is not looked at.
 
-Run `python benchmarks/steps.py FOLDER_OF_CORPORA taobao-words "" encoder.depth=4 "head.chain=false input.parts=0" --seeds 2`:
+Run `python benchmarks/steps.py FOLDER_OF_CORPORA taobao-words "" encoder.depth=4 "head.chain=false training.average=0"`:
 each argument after the corpus is a variant, its settings with spaces between ("" is the default). Operating points are chosen
 on four fifths of dev and scored on the last, in turn. Finished trainings are kept in --runs.
 """

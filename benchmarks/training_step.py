@@ -19,10 +19,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.features.vocabulary import Vocabulary
-from batag.heads.classifier import build_classifier
+from batag.labels.scheme import Scheme
 from batag.objectives import build_objective
 from batag.paper.definition import PAPER_SETTINGS
 from batag.training.examples import Example
+from batag.training.fresh import fresh_classifier
 from batag.training.loop import build_learner, rate_of, take_step
 from batag.training.recipe import read_recipe
 
@@ -93,7 +94,7 @@ def main() -> None:
         for _ in range(options.steps)
     ]
     cpu = torch.device("cpu")
-    model = build_classifier(vocabulary, labels=LABELS, input=recipe.input.options, encoder=recipe.encoder.model_dump())
+    model = fresh_classifier(recipe, vocabulary, Scheme("flat", ("goods", "brand")), pretrained=None)
     learner, objective = build_learner(model, average=0, device=cpu), build_objective("CE", [20, 2, 1])
     plain = Plain()
     optimizer = torch.optim.Adam(plain.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)

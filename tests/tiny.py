@@ -29,6 +29,7 @@ from batag.cli import main
 from batag.engines.export import export
 from batag.evaluation.decoding import Prediction
 from batag.features.batches import Floats
+from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
 from batag.heads.classifier import build_classifier
 from batag.labels.scheme import Scheme
@@ -44,9 +45,15 @@ from batag.training.whole import train_run
 LANGUAGES = ("zh-Hant", "ja", "en")
 QUICK = (
     *("encoder.width=32", "encoder.depth=1", "encoder.heads=2", "encoder.inner=64", "encoder.dropout=0.0"),
-    *("input.buckets=500", "input.shapes=100", "input.word_dropout=0.1", "input.dropout=0.0", "input.vectors="),
-    *("schedule.warmup=40", "schedule.scale=1.0", "training.average=0.0", "training.epochs=7", "training.adversary=0.0"),
-    *("training.export=false", "training.window=64", "training.overlap=16", "head.rows=2000"),
+    *("input.ngram_buckets=500", "input.shape_buckets=100", "input.word_dropout=0.1", "input.dropout=0.0", "input.vectors="),
+    *(
+        "schedule.warmup=40",
+        "schedule.scale=1.0",
+        "training.average=0.0",
+        "training.epochs=7",
+        "training.adversarial_epsilon=0.0",
+    ),
+    *("training.export=false", "training.window=64", "training.overlap=16", "head.window_crf_buckets=2000"),
 )
 """Settings with which 150 pages are learnt in a few seconds."""
 
@@ -180,11 +187,12 @@ def make_bundle(
     """A bundle with fresh weights of one seed, width 8; `changes` go into its description."""
     vocabulary = Vocabulary(words)
     labels = Scheme(scheme, tuple(classes)).labels
-    input = {"kind": "rich", "buckets": 50, "shapes": 10}
+    input = {"kind": "rich", "ngram_buckets": 50, "shape_buckets": 10}
     encoder = changes.get("encoder", {"name": "bat", "width": 8, "depth": 1, "heads": 2, "inner": 16})
     torch.manual_seed(0)
     head = changes.get("head", {})
-    weights = build_classifier(vocabulary, labels=len(labels), input=input, encoder=encoder, head=head).state_dict()
+    featurizer = Featurizer.build(vocabulary, input=input, head=head)
+    weights = build_classifier(featurizer, labels=len(labels), input=input, encoder=encoder, head=head).state_dict()
     description = {
         "batag": "0.1.0",
         "created": "2025-01-01T00:00:00+00:00",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pycrfsuite
 
-from batag.features.spelling import shape
+from batag.features.word import shape
 from batag.labels.scheme import Scheme
 from batag.training.examples import Example
 

@@ -24,7 +24,7 @@ from batag.bundles import bundle as bundles
 from batag.bundles.bundle import read_bundle, write_bundle
 from batag.bundles.description import FORMAT
 from batag.errors import BatagError, InputError
-from batag.heads.neighbours import SHARE
+from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.pages.page import Page
 from batag.segmentation.dictionary import Dictionary
 
@@ -474,10 +474,10 @@ NOT_FITTING: list[tuple[str, Any]] = [
     ("encoder", []),
     ("input.kind", "word"),
     ("input.kind", "deep"),
-    ("input.buckets", 10_000_000),
-    ("input.buckets", 10**12),
-    ("input.buckets", 0),
-    ("input.shapes", 1_000_000),
+    ("input.ngram_buckets", 10_000_000),
+    ("input.ngram_buckets", 10**12),
+    ("input.ngram_buckets", 0),
+    ("input.shape_buckets", 1_000_000),
     ("input.longest", 0),
     ("input.longest", 10**9),
     ("input", None),
@@ -528,7 +528,7 @@ def test_a_description_that_does_not_fit_is_refused(bundle: Path, key: str, valu
 def test_a_description_of_the_largest_network_there_may_be_takes_no_memory(bundle: Path) -> None:
     def grow(said: dict[str, Any]) -> None:
         said["encoder"] |= {"width": 65_536, "heads": 2, "inner": 65_536}
-        said["input"] |= {"buckets": 10_000_000, "shapes": 1_000_000}
+        said["input"] |= {"ngram_buckets": 10_000_000, "shape_buckets": 1_000_000}
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     refused(redescribe(bundle, grow), where="model.safetensors", says="does not fit")
@@ -744,11 +744,11 @@ def test_the_bundle_of_format_1_is_small() -> None:
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, 3e38])
 def test_a_share_that_is_none_is_refused(tmp_path: Path, share: float) -> None:
-    folder = make_bundle(tmp_path / "bundle", head={"neighbours": 1, "rows": 50})
+    folder = make_bundle(tmp_path / "bundle", head={"window_crf": 1, "window_crf_buckets": 50})
     weights = dict(read_bundle(folder).weights)
-    assert weights[SHARE] == 0.5
-    exchange(folder, "model.safetensors", save(weights | {SHARE: torch.tensor(share)}))
-    with pytest.raises(InputError, match=r"neighbours\.share is .*, not from 0 to 1"):
+    assert weights[MIXING_WEIGHT] == 0.5
+    exchange(folder, "model.safetensors", save(weights | {MIXING_WEIGHT: torch.tensor(share)}))
+    with pytest.raises(InputError, match=r"window_crf\.mixing_weight is .*, not from 0 to 1"):
         read_bundle(folder).model()
 
 

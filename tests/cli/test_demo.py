@@ -13,7 +13,7 @@ SMALL = (
     "encoder.depth=1",
     "encoder.heads=2",
     "encoder.inner=32",
-    "input.buckets=200",
+    "input.ngram_buckets=200",
     "training.epochs=2",
     "training.export=false",
 )

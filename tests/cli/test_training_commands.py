@@ -92,8 +92,8 @@ def test_dev_pages_that_also_stand_in_train_are_counted_and_said(files: Path, tm
     facts = json.loads(done.stdout)
     assert facts["data"]["dev"]["in_train"] == 3
     shown = json.loads(typed("show", tmp_path / "run", "--json").stdout)
-    assert facts["neighbours_share"] == shown["neighbours_share"]
-    assert any("of the say" in line for line in facts["doubts"]) == (facts["neighbours_share"] > 0.95)
+    assert facts["mixing_weight"] == shown["mixing_weight"]
+    assert any("of the say" in line for line in facts["doubts"]) == (facts["mixing_weight"] > 0.95)
 
 
 def test_an_encoder_that_decides_nearly_nothing_is_said_and_what_to_do() -> None:
@@ -343,7 +343,7 @@ def test_show_says_what_a_bundle_is() -> None:
     assert done.returncode == 0, done.stderr
     said = ("flat", "format 7", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
     head = (
-        "labels of neighbours together; a reader of 2 words to each side has",
+        "chain CRF; window CRF of 2 words to each side, mixing weight",
         "parts of speech",
         "rjieba",
         "sudachidict_small",
@@ -357,7 +357,7 @@ def test_show_says_what_a_bundle_is() -> None:
         path.stat().st_size for path in (tiny_run() / "bundle").iterdir() if path.name != "bundle.json"
     )
     assert facts["engines"] == ["torch"]
-    assert 0 <= facts["neighbours_share"] <= 1
+    assert 0 <= facts["mixing_weight"] <= 1
 
 
 def test_show_tells_of_a_bundle_that_says_little_about_itself(tmp_path: Path) -> None:

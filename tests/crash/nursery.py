@@ -19,12 +19,19 @@ from typing import Any
 
 # Rich input, dropout, word dropout and averaging are the default recipe's.
 TINY = (
-    *("encoder.width=16", "encoder.depth=1", "encoder.heads=2", "encoder.inner=32", "input.buckets=50", "input.shapes=20"),
+    *(
+        "encoder.width=16",
+        "encoder.depth=1",
+        "encoder.heads=2",
+        "encoder.inner=32",
+        "input.ngram_buckets=50",
+        "input.shape_buckets=20",
+    ),
     *(
         "training.batch=4",
         "training.checkpoint_steps=3",
         "schedule.warmup=50",
-        "head.rows=200",
+        "head.window_crf_buckets=200",
         "input.vectors=",
         "training.export=false",
     ),

@@ -72,7 +72,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, files: dict[str, Any])
 def encoder_alone(tmp_path_factory: pytest.TempPathFactory, files: dict[str, Any]) -> dict[str, Any]:
     """The same without a second reader, beside which so young an encoder's epochs are all alike."""
     folder = tmp_path_factory.mktemp("alone") / "run"
-    finished(new_run(folder, files, *SHORT, "head.neighbours=0"))
+    finished(new_run(folder, files, *SHORT, "head.window_crf=0"))
     return outcome(folder)
 
 
@@ -391,13 +391,13 @@ def test_a_device_too_small_for_a_second_checkpoint_says_so_and_keeps_the_first(
     mount("-o", "remount,size=300k", str(device))
     folder = device / "run"
     with pytest.raises(InputError) as caught:
-        finished(new_run(folder, files, *SHORT, "input.parts=0"))
+        finished(new_run(folder, files, *SHORT, "input.part_of_speech_buckets=0"))
     check_message(caught.value, folder, fault="full")
     check_complete(folder)
     kept = load_weights_file(folder / "last.safetensors")[1]["step"]
     mount("-o", "remount,size=4m", str(device))
     resumed(folder)
-    finished(new_run(tmp_path / "run", files, *SHORT, "input.parts=0"))
+    finished(new_run(tmp_path / "run", files, *SHORT, "input.part_of_speech_buckets=0"))
     assert 0 <= kept < 12
     assert differing(outcome(folder), outcome(tmp_path / "run")) == []
 
@@ -521,7 +521,7 @@ def test_an_interrupt_at_a_delicate_moment_leaves_what_can_be_gone_on_with(
     times: int,
 ) -> None:
     folder = tmp_path / "run"
-    run = new_run(folder, files, *SHORT, "head.neighbours=0")
+    run = new_run(folder, files, *SHORT, "head.window_crf=0")
     prepare = run.prepare
     interrupted = []
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.tiny import make_bundle, tiny_run
 
 import batag.engines.word_table as word_table
 from batag.bundles.bundle import Bundle, read_bundle
-from batag.engines.answer import Answer, _Links
+from batag.encoders.input import tensors
 from batag.engines.word_table import WordTable
 from batag.errors import InputError
+from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
-from batag.heads.chain import Chain
+from batag.heads.numpy_heads import NumpyHeads
 
 PAGES = [["running", "SHOES", "跑鞋"], ["ガーゼ"], ["acme", "東京", "の", "鞄", "120cm", "new", "running"], list("北京跑鞋")]
-HEAD = {"chain": True, "neighbours": 2, "rows": 97}
+HEAD = {"chain": True, "window_crf": 2, "window_crf_buckets": 97}
 
 
 def made(folder: Path, **changes: Any) -> Bundle:
@@ -29,7 +29,12 @@ def made(folder: Path, **changes: Any) -> Bundle:
 
 
 def table_of(bundle: Bundle) -> WordTable:
-    return WordTable(bundle.description, bundle.vocabulary, bundle.arrays)
+    return WordTable(bundle.featurizer, bundle.arrays, description=bundle.description)
+
+
+def heads_of(bundle: Bundle) -> NumpyHeads:
+    labels, head = len(bundle.description.labels), bundle.description.head
+    return NumpyHeads(bundle.arrays, labels=labels, chain=head.chain, window_crf=bool(head.window_crf))
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +45,19 @@ def learnt() -> Bundle:
 def test_a_word_has_the_vector_that_training_gave_it(learnt: Bundle) -> None:
     model = learnt.model()
     vectors, mask, _ = table_of(learnt).look_up(PAGES)
-    batch = model.input.lexicon.batch(PAGES)
+    batch = tensors(model.featurizer.batch(PAGES), model.input.words.weight.device)
     assert mask.tolist() == batch.mask.tolist()
     np.testing.assert_allclose(vectors[mask], model.input(batch).numpy()[mask], atol=1e-5)
 
 
-def test_the_second_readers_scores_are_those_of_training(learnt: Bundle) -> None:
+def test_the_window_crfs_scores_are_those_of_training(learnt: Bundle) -> None:
     model = learnt.model()
-    assert model.neighbours is not None
+    assert model.window_crf is not None
     _, mask, scores = table_of(learnt).look_up(PAGES)
-    expected = model.neighbours(model.input.lexicon.batch(PAGES)).exp().numpy()
-    answer = Answer(learnt.description, learnt.arrays)
-    answer.chain, answer.share = None, 1.0
-    np.testing.assert_allclose(answer(np.zeros_like(scores), scores, mask)[mask], expected[mask], atol=1e-5)
+    expected = model.window_crf(tensors(model.featurizer.batch(PAGES), torch.device("cpu"))).exp().numpy()
+    heads = heads_of(learnt)
+    heads.chain, heads.mixing_weight = None, 1.0
+    np.testing.assert_allclose(heads(np.zeros_like(scores), scores, mask)[mask], expected[mask], atol=1e-5)
 
 
 def test_rows_do_not_depend_on_what_was_seen_before_and_memory_is_bounded(
@@ -70,63 +75,47 @@ def test_rows_do_not_depend_on_what_was_seen_before_and_memory_is_bounded(
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_word_that_could_not_be_spelt_leaves_no_trace(learnt: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_that_could_not_be_looked_up_leaves_no_trace(learnt: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
     table, expected = table_of(learnt), table_of(learnt).look_up([["new", "shoes"]])
     with monkeypatch.context() as patched:
-        patched.setattr(table.speller, "spell", lambda key, kinds: 1 / 0)
+        patched.setattr(Featurizer, "features", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             table.look_up([["new", "shoes"]])
     np.testing.assert_array_equal(table.look_up([["new", "shoes"]])[0], expected[0])
 
 
-@pytest.mark.parametrize("name", ["input.words.weight", "neighbours.facts"])
+@pytest.mark.parametrize("name", ["input.words.weight", "window_crf.weights"])
 def test_a_table_of_another_size_is_one_clear_error(tmp_path: Path, name: str) -> None:
     bundle = made(tmp_path, head=HEAD)
     arrays = dict(bundle.arrays)
     arrays[name] = arrays[name][1:]
     with pytest.raises(InputError, match=name):
-        WordTable(bundle.description, bundle.vocabulary, arrays)
+        WordTable(bundle.featurizer, arrays, description=bundle.description)
 
 
-@given(st.lists(st.integers(1, 25), min_size=1, max_size=5), st.integers(2, 5), st.integers(0, 10**6), st.floats(0.1, 60))
-def test_marginals_are_those_of_the_chain(lengths: list[int], labels: int, seed: int, scale: float) -> None:
-    generator = np.random.default_rng(seed)
-    chain = Chain(labels).double()
-    with torch.no_grad():
-        for parameter in chain.parameters():
-            parameter.copy_(torch.from_numpy(generator.normal(size=tuple(parameter.shape)) * scale / 10))
-    mask = np.arange(max(lengths))[None] < np.array(lengths)[:, None]
-    logits = (generator.normal(size=(*mask.shape, labels)) * scale).astype(np.float32)
-    expected = chain(torch.from_numpy(logits).double(), torch.from_numpy(mask)).exp().detach().numpy()
-    answer = Answer.__new__(Answer)
-    arrays = {f"chain.{name}": value.detach().numpy() for name, value in chain.named_parameters()}
-    answer.chain, answer.second, answer.share = _Links(arrays, "chain.", labels), None, 0.0
-    np.testing.assert_allclose(answer(logits, logits, mask)[mask], expected[mask], atol=1e-5)
-
-
-def test_a_share_of_nothing_is_the_encoder_alone(tmp_path: Path) -> None:
+def test_a_mixing_weight_of_0_is_the_encoder_alone(tmp_path: Path) -> None:
     bundle = made(tmp_path, head=HEAD)
-    answer = Answer(bundle.description, bundle.arrays)
+    heads = heads_of(bundle)
     generator = np.random.default_rng(0)
     logits, scores = (generator.normal(size=(2, 5, 4)).astype(np.float32) for _ in range(2))
     mask = np.ones((2, 5), dtype=bool)
-    answer.share = 0.0
-    both = answer(logits, scores, mask)
-    answer.second = None
-    np.testing.assert_allclose(both, answer(logits, scores, mask), atol=1e-6)
+    heads.mixing_weight = 0.0
+    both = heads(logits, scores, mask)
+    heads.window_crf = None
+    np.testing.assert_allclose(both, heads(logits, scores, mask), atol=1e-6)
 
 
-def test_words_that_a_bundle_knows_have_the_same_rows_and_are_not_spelt_again(
+def test_words_that_a_bundle_knows_have_the_same_rows_and_are_not_looked_up_again(
     learnt: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = table_of(learnt).known()
     assert len(known["vectors"]) == len(learnt.vocabulary.words)
-    table = WordTable(learnt.description, learnt.vocabulary, learnt.arrays, known=known)
+    table = WordTable(learnt.featurizer, learnt.arrays, description=learnt.description, known=known)
     words = [*learnt.vocabulary.words[:50], "zzzqqq"]
     expected = table_of(learnt).look_up([words])
     for one, other in zip(table.look_up([words]), expected, strict=True):
         np.testing.assert_array_equal(one, other)
-    monkeypatch.setattr(table.speller, "spell", lambda key, kinds: 1 / 0)
+    monkeypatch.setattr(Featurizer, "features", lambda *_: 1 / 0)
     np.testing.assert_array_equal(table.look_up([words])[0], expected[0])
     table._forget()
     np.testing.assert_array_equal(table.look_up([words[:-1]])[0], expected[0][:, :-1])
@@ -134,18 +123,20 @@ def test_words_that_a_bundle_knows_have_the_same_rows_and_are_not_spelt_again(
         table.look_up([words])
 
 
-@pytest.mark.parametrize("name", ["vectors", "near"])
+@pytest.mark.parametrize("name", ["vectors", "window"])
 @pytest.mark.parametrize("change", [lambda x: x[:-1], lambda x: x[..., :-1], lambda x: np.concatenate((x, x))])
 def test_known_words_of_another_bundle_are_one_clear_error(learnt: Bundle, name: str, change: Any) -> None:
     known = table_of(learnt).known()
     known[name] = change(known[name])
     with pytest.raises(InputError, match=r"known\.safetensors: does not fit"):
-        WordTable(learnt.description, learnt.vocabulary, learnt.arrays, known=known)
+        WordTable(learnt.featurizer, learnt.arrays, description=learnt.description, known=known)
     with pytest.raises(InputError, match=r"known\.safetensors: does not fit"):
-        WordTable(learnt.description, learnt.vocabulary, learnt.arrays, known={name: known[name]})
+        WordTable(learnt.featurizer, learnt.arrays, description=learnt.description, known={name: known[name]})
 
 
 def test_of_single_characters_nothing_is_kept(learnt: Bundle) -> None:
+    assert table_of(learnt).known()
+    featurizer = replace(learnt.featurizer, vocabulary=Vocabulary("北京跑鞋新款"), part_of_speech_buckets=10)
     table = table_of(learnt)
-    table.speller.vocabulary, table.speller.parts = Vocabulary("北京跑鞋新款"), 10
+    table.featurizer = featurizer
     assert table.known() == {}

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
 from batag.features.character_vectors import FILES, CharacterVectors
-from batag.features.pretrained import JoinedWords
+from batag.features.featurizer import Featurizer
+from batag.features.pretrained import JoinedWords, PretrainedFeatures
+from batag.features.vocabulary import Vocabulary
 from batag.features.word_vectors import WordVectors
 
 K, H, D = 4, 3, 5
@@ -20,7 +22,7 @@ K, H, D = 4, 3, 5
 def tiny() -> CharacterVectors:
     rng = np.random.default_rng(0)
     shapes = {"characters": (4, K), "first": (H, 3 * K), "second": (H, 3 * H), "last": (D, 2 * H)}
-    shapes |= {"first_bias": (H,), "second_bias": (H,), "last_bias": (D,), "kinds": (3, D), "kinds_bias": (3,)}
+    shapes |= {"first_bias": (H,), "second_bias": (H,), "last_bias": (D,), "word_classes": (3, D), "word_classes_bias": (3,)}
     arrays: dict[str, Any] = {name: rng.normal(size=shape).astype(np.float16) for name, shape in shapes.items()}
     return CharacterVectors("鞋靴a鞵", ["n", "nz", "ORG"], arrays | {"rows": np.array([0, 1, 2, 0], dtype=np.uint16)})
 
@@ -44,7 +46,7 @@ def as_written(word: str) -> np.ndarray[Any, Any]:
 
 @given(st.lists(st.text("鞋靴鞵a新 \ud800", max_size=8), max_size=12))
 def test_words_are_read_as_the_equations_say(words: list[str]) -> None:
-    found = READER.numbers(words)
+    found = READER.look_up(words)[0]
     assert found.shape == (len(words), D)
     assert found.dtype == np.float32
     for row, word in zip(found, words, strict=True):
@@ -53,12 +55,12 @@ def test_words_are_read_as_the_equations_say(words: list[str]) -> None:
 
 @given(st.lists(st.text("鞋靴鞵a新", max_size=8), min_size=1, max_size=40))
 def test_a_word_s_numbers_do_not_depend_on_the_words_beside_it(words: list[str]) -> None:
-    together = READER.numbers(words)
-    assert all(np.array_equal(row, READER.numbers([word])[0]) for row, word in zip(together, words, strict=True))
+    together = READER.look_up(words)[0]
+    assert all(np.array_equal(row, READER.look_up([word])[0][0]) for row, word in zip(together, words, strict=True))
 
 
 def test_characters_that_are_one_are_read_as_one_and_strange_ones_alike() -> None:
-    rows = READER.numbers(["鞋a", "鞵a", "靴a", "新", "\ud800", ""])
+    rows = READER.look_up(["鞋a", "鞵a", "靴a", "新", "\ud800", ""])[0]
     assert np.array_equal(rows[0], rows[1])
     assert not np.array_equal(rows[0], rows[2])
     assert np.array_equal(rows[3], rows[4])
@@ -66,23 +68,23 @@ def test_characters_that_are_one_are_read_as_one_and_strange_ones_alike() -> Non
 
 
 def test_of_a_very_long_word_the_beginning_counts() -> None:
-    assert np.array_equal(*READER.numbers(["鞋" * 32 + "a" * 1_000_000, "鞋" * 32]))
+    assert np.array_equal(*READER.look_up(["鞋" * 32 + "a" * 1_000_000, "鞋" * 32])[0])
 
 
 def test_a_reader_comes_out_of_its_files_as_it_went_in() -> None:
     files = READER.files()
     again = CharacterVectors.of_files(*(files[name] for name in FILES))
     words = ["鞋靴", "aa", "新"]
-    assert np.array_equal(again.numbers(words), READER.numbers(words))
+    assert np.array_equal(again.look_up(words)[0], READER.look_up(words)[0])
     assert again.files() == files
 
 
 @given(st.lists(st.text("鞋靴鞵a新", max_size=8), max_size=12))
-def test_the_kinds_of_a_word_are_the_two_labels_that_it_is_most_like(words: list[str]) -> None:
+def test_the_word_classes_of_a_word_are_the_two_most_probable(words: list[str]) -> None:
     arrays = load(READER.files()[FILES[1]])
-    vectors, kinds = READER.look_up(words)
-    for row, own in zip(vectors, kinds, strict=True):
-        logits = arrays["kinds"].astype(float) @ row + arrays["kinds_bias"]
+    vectors, classes = READER.look_up(words)
+    for row, own in zip(vectors, classes, strict=True):
+        logits = arrays["word_classes"].astype(float) @ row + arrays["word_classes_bias"]
         first, second, _ = np.argsort(-logits)
         assert own == (f"looks={READER.names[first]}", f"or={READER.names[second]}")
 
@@ -100,7 +102,7 @@ def test_the_kinds_of_a_word_are_the_two_labels_that_it_is_most_like(words: list
         lambda arrays: arrays.update(last_bias=np.zeros((D, 1), dtype=np.float16)),
         lambda arrays: arrays.update(last=np.full((D, 2 * H), 3e38, dtype=np.float32)),
         lambda arrays: arrays.update(first_bias=np.zeros(H, dtype=bool)),
-        lambda arrays: arrays.update(kinds=np.zeros((2, D), dtype=np.float16)),
+        lambda arrays: arrays.update(word_classes=np.zeros((2, D), dtype=np.float16)),
     ],
 )
 def test_files_that_were_changed_are_refused(change: Callable[[dict[str, Any]], object]) -> None:
@@ -112,9 +114,9 @@ def test_files_that_were_changed_are_refused(change: Callable[[dict[str, Any]], 
 
 
 @pytest.mark.parametrize(
-    "said", [["鞋"], 3, None, {"characters": 3, "kinds": []}, {"characters": "鞋靴a鞵", "kinds": [1, 2, 3]}]
+    "said", [["鞋"], 3, None, {"characters": 3, "word_classes": []}, {"characters": "鞋靴a鞵", "word_classes": [1, 2, 3]}]
 )
-def test_characters_and_kinds_that_are_none_are_refused(said: object) -> None:
+def test_characters_and_word_classes_that_are_none_are_refused(said: object) -> None:
     with pytest.raises(ValueError, match=r"characters\.json"):
         CharacterVectors.of_files(json.dumps(said).encode(), READER.files()[FILES[1]])
 
@@ -123,13 +125,15 @@ def test_what_several_know_stands_side_by_side() -> None:
     listed = WordVectors(["鞋"], np.array([[0, 0], [1, 2]], dtype=np.float32))
     joined = JoinedWords([listed, READER])
     assert (joined.kind, joined.width) == ("vectors+characters", 2 + D)
-    found, kinds = joined.look_up(["靴", "鞋"])
-    assert kinds == READER.look_up(["靴", "鞋"])[1]
+    found, clusters = joined.look_up(["靴", "鞋"])
+    assert clusters == READER.look_up(["靴", "鞋"])[1]
     assert not found[0, :2].any()
     np.testing.assert_allclose(found[1, :2], [-1, 1], rtol=1e-5)
     np.testing.assert_allclose([found[:, 2:].mean(1), found[:, 2:].std(1)], [[0, 0], [1, 1]], atol=1e-5)
     assert joined.files() == listed.files() | READER.files()
-    pages = joined.of([["鞋"], ["靴", "鞋"]])
+    featurizer = Featurizer(vocabulary=Vocabulary([]), pretrained=PretrainedFeatures(joined))
+    pages = featurizer.batch([["鞋"], ["靴", "鞋"]]).pretrained
+    assert pages is not None
     assert pages.shape == (2, 2, 2 + D)
-    assert np.array_equal(pages[1].numpy(), found)
+    assert np.array_equal(pages[1], found)
     assert not pages[0, 1].any()

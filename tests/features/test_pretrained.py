@@ -14,10 +14,11 @@ import torch
 from safetensors.numpy import save
 from tests.tiny import tiny_backbone
 
-from batag.encoders.input import build_input
+from batag.encoders.input import TokenEmbedding, tensors
 from batag.errors import InputError, UsageError
 from batag.features.backbone import Backbone
-from batag.features.pretrained import join_pages
+from batag.features.featurizer import Featurizer
+from batag.features.pretrained import PretrainedFeatures, join
 from batag.features.vocabulary import Vocabulary
 from batag.features.word_vectors import WordVectors, read_vectors, vector_files
 
@@ -50,10 +51,8 @@ def as_binary() -> bytes:
 def test_every_kind_of_file_gives_the_same_vectors(tmp_path: Path, name: str, data: bytes) -> None:
     (tmp_path / name).write_bytes(data)
     vectors = read_vectors(tmp_path / name)
-    found = vectors.of([["shoe", "跑鞋", "new"], ["SHOE"]])
-    assert found.shape == (2, 3, 3)
-    torch.testing.assert_close(found[0], torch.tensor([*WORDS.values(), [0.0, 0.0, 0.0]]))
-    torch.testing.assert_close(found[1], torch.tensor([WORDS["shoe"], [0.0] * 3, [0.0] * 3]))
+    found, _ = vectors.look_up(["shoe", "跑鞋", "new", "SHOE"])
+    np.testing.assert_allclose(found, [*WORDS.values(), [0.0] * 3, WORDS["shoe"]], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +94,7 @@ def test_vectors_come_back_from_what_a_bundle_keeps() -> None:
     vectors = made_vectors()
     words, table = vectors.files().values()
     again = WordVectors.of_files(words, table)
-    torch.testing.assert_close(again.of([["跑鞋", "shoe"]]), vectors.of([["跑鞋", "shoe"]]))
+    np.testing.assert_array_equal(again.look_up(["跑鞋", "shoe"])[0], vectors.look_up(["跑鞋", "shoe"])[0])
     for damaged in (json.dumps(["shoe"]), json.dumps({"shoe": 1}), json.dumps(["a", 1])):
         with pytest.raises(ValueError, match=r"vectors"):
             WordVectors.of_files(damaged.encode(), table)
@@ -122,11 +121,11 @@ def spacy_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_the_vectors_of_an_installed_spacy_model_are_read_and_kept(spacy_model: str) -> None:
     vectors = read_vectors(*vector_files(spacy_model))
-    asked = [["shoe", "跑鞋", "boot", "new"]]
-    expected = torch.tensor([[WORDS["shoe"], WORDS["跑鞋"], WORDS["shoe"], [0.0] * 3]])
-    torch.testing.assert_close(vectors.of(asked), expected)
+    asked = ["shoe", "跑鞋", "boot", "new"]
+    expected = [WORDS["shoe"], WORDS["跑鞋"], WORDS["shoe"], [0.0] * 3]
+    np.testing.assert_allclose(vectors.look_up(asked)[0], expected, rtol=1e-6)
     words, table = vectors.files().values()
-    torch.testing.assert_close(WordVectors.of_files(words, table).of(asked), expected)
+    np.testing.assert_allclose(WordVectors.of_files(words, table).look_up(asked)[0], expected, rtol=1e-6)
     damaged = save({"vectors": np.zeros((3, 3), dtype=np.float32), "rows": np.array([0, 1, 3], dtype=np.int32)})
     with pytest.raises(ValueError, match="no row for each"):
         WordVectors.of_files(words, damaged)
@@ -161,15 +160,16 @@ def test_a_damaged_spacy_model_is_one_clear_error(spacy_model: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["word", "rich"])
-def test_the_input_adds_what_others_learnt(kind: str) -> None:
+def test_the_input_adds_pretrained_features(kind: str) -> None:
     torch.manual_seed(0)
-    made = build_input(kind, Vocabulary(["shoe"]), width=8, frozen_width=3).eval()
-    plain = made(made.lexicon.batch([["shoe", "boot"]]))
-    made.lexicon.frozen = made_vectors()
-    batch = made.lexicon.batch([["shoe", "boot"]])
-    assert made.frozen is not None
-    assert batch.frozen is not None
-    torch.testing.assert_close(made(batch), plain + made.frozen(batch.frozen))
+    features = PretrainedFeatures(made_vectors())
+    featurizer = Featurizer.build(Vocabulary(["shoe"]), input={"kind": kind}, pretrained=features)
+    made = TokenEmbedding(featurizer, width=8, pretrained_width=3).eval()
+    plain = made(tensors(featurizer.batch([["shoe", "boot"]], pretrained=False), torch.device("cpu")))
+    batch = tensors(featurizer.batch([["shoe", "boot"]]), torch.device("cpu"))
+    assert made.pretrained is not None
+    assert batch.pretrained is not None
+    torch.testing.assert_close(made(batch), plain + made.pretrained(batch.pretrained))
     assert not torch.allclose(made(batch)[0, 0], plain[0, 0])
 
 
@@ -182,7 +182,7 @@ def test_a_backbone_gives_the_mean_of_hidden_states_over_the_pieces_of_each_toke
     from transformers import AutoModel
 
     backbone = Backbone(model)
-    found = backbone.of([["shoe", "x"]])
+    found = torch.from_numpy(backbone.read([["shoe", "x"]]))
     letters = "abcdefghijklmnopqrstuvwxyz"
     ids = [2, 4 + letters.index("s"), *(30 + letters.index(c) for c in "hoe"), 4 + letters.index("x"), 3]
     states = AutoModel.from_pretrained(model).eval()(torch.tensor([ids]), output_hidden_states=True).hidden_states
@@ -193,35 +193,37 @@ def test_a_backbone_gives_the_mean_of_hidden_states_over_the_pieces_of_each_toke
 def test_what_a_backbone_says_does_not_depend_on_neighbours_or_on_memory(model: Path) -> None:
     pages = [["shoe"], ["red", "shoe", "é", "", "跑鞋"], list("abcdefghij" * 9), ["x" * 200]]
     backbone = Backbone(model)
-    together = backbone.of(pages)
+    together = backbone.read(pages)
     for number, page in enumerate(pages):
-        assert torch.equal(together[number, : len(page)], Backbone(model).of([page])[0])
-    assert torch.equal(backbone.of(pages), together)
-    assert together[2, :90].abs().sum(1).min() > 0  # longer than the model can hold at once
-    assert together[0, 1:].abs().sum() == 0
+        np.testing.assert_array_equal(together[number, : len(page)], Backbone(model).read([page])[0])
+    np.testing.assert_array_equal(backbone.read(pages), together)
+    assert np.abs(together[2, :90]).sum(1).min() > 0  # longer than the model can hold at once
+    assert np.abs(together[0, 1:]).sum() == 0
 
 
 def test_a_backbone_and_what_is_known_of_words_stand_side_by_side(model: Path) -> None:
     backbone, words = Backbone(model), made_vectors()
-    joined = join_pages(backbone, words)
+    joined = join(words, backbone)
     assert joined is not None
-    assert (joined.kind, joined.width, joined.by_word) == ("backbone+vectors", 16 + 3, words)
-    pages, lie_in = [["shoe", "new"], ["跑"]], [["shoe", "new"], ["跑鞋"]]
-    found = joined.of(pages, lie_in)
+    assert (joined.kind, joined.width, joined.words) == ("backbone+vectors", 16 + 3, words)
+    pages = [["shoe", "new"], ["跑鞋"]]
+    found = Featurizer(vocabulary=Vocabulary([]), pretrained=joined).batch(pages).pretrained
+    assert found is not None
     assert found.shape == (2, 2, 19)
-    for part, own in ((backbone.of(pages), found[..., :16]), (words.of(lie_in), found[..., 16:])):
-        torch.testing.assert_close(own, torch.nn.functional.layer_norm(part, part.shape[-1:]), atol=1e-3, rtol=1e-3)
+    of_words = np.stack([words.look_up(["shoe", "new"])[0], np.concatenate((words.look_up(["跑鞋"])[0], np.zeros((1, 3))))])
+    for part, own in ((backbone.read(pages), found[..., :16]), (of_words, found[..., 16:])):
+        expected = torch.nn.functional.layer_norm(torch.from_numpy(part).float(), part.shape[-1:])
+        np.testing.assert_allclose(own, expected.numpy(), atol=1e-3, rtol=1e-3)
     assert not found[0, 1, 16:].any()
     assert set(joined.files()) == {*backbone.files(), *words.files()}
-    assert join_pages(backbone, None) is backbone
-    assert join_pages(None, words) is words
+    assert join(None) is None
 
 
 def test_a_word_may_have_a_space_in_it_and_the_first_of_two_counts(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("shoe 1 2\n. . 3 4\nshoe 5 6\n\xa0 7 8\n".encode())
     vectors = read_vectors(tmp_path / "a.txt")
     assert vectors.words == ["shoe", ". .", "\xa0"]
-    assert vectors.of([["shoe", ". ."]]).tolist() == [[[1, 2], [3, 4]]]
+    assert vectors.look_up(["shoe", ". ."])[0].tolist() == [[1, 2], [3, 4]]
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import pytest
 
 from batag.errors import InputError
 from batag.features import shipped
-from batag.features.pretrained import FrozenWords
+from batag.features.pretrained import PretrainedWords
 from batag.features.shipped import chinese_characters, english_vectors, japanese_vectors, words_for
 from batag.features.word_vectors import WordVectors
 
 
-def closeness(known: FrozenWords, one: str, other: str) -> float:
-    a, b = known.numbers([one, other])
+def closeness(known: PretrainedWords, one: str, other: str) -> float:
+    a, b = known.look_up([one, other])[0]
     return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
 
@@ -49,15 +49,15 @@ def test_a_fine_group_of_english_words_is_part_of_a_coarse_one() -> None:
 
 def test_a_japanese_word_is_found_however_it_is_written() -> None:
     vectors = japanese_vectors()
-    rows = vectors.numbers(["林檎", "りんご", "リンゴ", "SONY", "sony"])
+    rows = vectors.look_up(["林檎", "りんご", "リンゴ", "SONY", "sony"])[0]
     assert rows[0].any()
     assert (rows[1:3] == rows[0]).all()
     assert (rows[3] == rows[4]).all()
-    assert not vectors.numbers(["zzzqqq", "\ud800", ""]).any()
+    assert not vectors.look_up(["zzzqqq", "\ud800", ""])[0].any()
 
 
 def test_a_chinese_word_is_read_alike_in_both_scripts_and_widths() -> None:
-    rows = chinese_characters().numbers(["運動鞋", "运动鞋", "ＳＯＮＹ", "sony"])
+    rows = chinese_characters().look_up(["運動鞋", "运动鞋", "ＳＯＮＹ", "sony"])[0]
     assert (rows[0] == rows[1]).all()
     assert (rows[2] == rows[3]).all()
 
@@ -66,7 +66,7 @@ def test_a_chinese_word_is_read_alike_in_both_scripts_and_widths() -> None:
 def test_every_word_has_a_row_of_numbers(read: Callable[[], WordVectors]) -> None:
     vectors = read()
     assert len(set(vectors.words)) == len(vectors.words) > 100_000
-    assert np.abs(vectors.numbers(vectors.words)).max(1).min() == 127
+    assert np.abs(vectors.look_up(vectors.words)[0]).max(1).min() == 127
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_chinese_words_look_like_what_they_are() -> None:
 @pytest.mark.parametrize("load", [japanese_vectors, english_vectors, chinese_characters])
 @pytest.mark.parametrize("kind", ["txt.zst", "safetensors"])
 def test_a_shipped_file_that_is_damaged_or_missing_is_a_clear_error(
-    load: Callable[[], FrozenWords], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    load: Callable[[], PretrainedWords], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path in Path(shipped.__file__).parent.iterdir():
         if path.suffix in (".zst", ".safetensors"):

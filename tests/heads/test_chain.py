@@ -9,18 +9,18 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from batag.heads.chain import Chain
+from batag.heads.torch_heads import Chain
 
 Floats = NDArray[np.float64]
 
 
-def by_enumeration(logits_LC: Floats, follows: Floats, begins: Floats, ends: Floats) -> Floats:
+def by_enumeration(logits_LC: Floats, transitions: Floats, starts: Floats, ends: Floats) -> Floats:
     """The probability of each label at each place, summed over every labelling."""
     length, labels = logits_LC.shape
     marginals = np.zeros((length, labels))
     for path in product(range(labels), repeat=length):
-        score = begins[path[0]] + ends[path[-1]] + sum(logits_LC[place, label] for place, label in enumerate(path))
-        score += sum(follows[one, other] for one, other in pairwise(path))
+        score = starts[path[0]] + ends[path[-1]] + sum(logits_LC[place, label] for place, label in enumerate(path))
+        score += sum(transitions[one, other] for one, other in pairwise(path))
         for place, label in enumerate(path):
             marginals[place, label] += np.exp(score)
     return marginals / marginals.sum(1, keepdims=True)
@@ -40,7 +40,7 @@ def test_the_marginals_are_those_of_all_labellings(labels: int, lengths: list[in
     logits = torch.randn(len(lengths), max(lengths), labels, dtype=torch.float64)
     mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     found = chain(logits, mask).exp().detach().numpy()
-    weights = [value.detach().numpy() for value in (chain.follows, chain.begins, chain.ends)]
+    weights = [value.detach().numpy() for value in (chain.transitions, chain.starts, chain.ends)]
     for row, length in enumerate(lengths):
         if length:
             np.testing.assert_allclose(found[row, :length], by_enumeration(logits[row, :length].numpy(), *weights), atol=1e-12)

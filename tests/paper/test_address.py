@@ -102,7 +102,13 @@ def test_the_papers_conditions_name_every_setting_of_a_recipe_but_what_the_table
 
 
 def test_a_setting_that_is_not_off_moves_the_address() -> None:
-    settings = ("head.chain=true", "training.adversary=0.1", "encoder.depth=6", "encoder.options.norm=pre", "training.seed=1")
+    settings = (
+        "head.chain=true",
+        "training.adversarial_epsilon=0.1",
+        "encoder.depth=6",
+        "encoder.options.norm=pre",
+        "training.seed=1",
+    )
     found = {address(recipe(setting), CORPUS) for setting in settings} | {address(recipe(), CORPUS)}
     assert len(found) == len(settings) + 1
 

@@ -43,7 +43,7 @@ def test_every_cell_is_a_training_of_its_own_under_the_papers_conditions(name: s
         )
         assert (recipe.encoder.width, recipe.encoder.heads, recipe.encoder.inner, recipe.training.batch) == (128, 4, 512, 8)
         assert recipe.training.epochs == 3
-        assert (recipe.head.chain, recipe.head.neighbours) == (False, 0)
+        assert (recipe.head.chain, recipe.head.window_crf) == (False, 0)
 
 
 @pytest.mark.parametrize("name", TABLES)

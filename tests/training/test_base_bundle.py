@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from tests.tiny import QUICK, catalogue, make_bundle, tiny_run, typed
 import batag
 from batag.bundles.bundle import read_bundle
 from batag.errors import BatagError, UsageError
-from batag.heads.neighbours import SHARE
+from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.objectives import build_objective
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
@@ -64,18 +65,18 @@ def test_words_classes_and_weights_of_the_base_bundle_are_kept_and_new_ones_adde
     assert {"zorb", "quix", "vlam"} <= set(run.data.vocabulary.words[known:])
     own = run.learner.model.state_dict()
     for name, value in base.weights.items():
-        if name == SHARE:
+        if name == MIXING_WEIGHT:
             assert own[name] == 0.5  # dev chooses it anew
-        elif name.startswith(("input.words", "head.", "chain.", "neighbours.")):
+        elif name.startswith(("input.words", "head.", "chain.", "window_crf.")):
             # Labels (and words) that were there keep their numbers; what follows what has them twice.
             kept = own[name][tuple(slice(size) for size in value.shape)]
             assert torch.equal(kept, value)
         else:
             assert torch.equal(own[name], value)
-    assert own["chain.follows"].shape == (4, 4)
-    assert not own["chain.follows"][3].any()
-    assert base.weights["neighbours.facts"].any()
-    assert not own["neighbours.facts"][:, 3].any()
+    assert own["chain.transitions"].shape == (4, 4)
+    assert not own["chain.transitions"][3].any()
+    assert base.weights["window_crf.weights"].any()
+    assert not own["window_crf.weights"][:, 3].any()
     assert torch.equal(own["input.words.weight"][-1], base.weights["input.words.weight"][1])  # as an unknown word
     assert run.recipe.encoder == read_recipe(None, settings=QUICK).encoder
 
@@ -92,8 +93,6 @@ def test_old_pages_are_mixed_in_by_the_recipe(tmp_path: Path, new: Path) -> None
 
 
 def test_a_bundle_without_its_run_has_no_old_pages_to_mix_in(tmp_path: Path, new: Path) -> None:
-    import shutil
-
     shutil.copytree(tiny_run() / "bundle", tmp_path / "alone")
     run = begun(tmp_path / "run", new, base=tmp_path / "alone")
     assert run.data is not None
@@ -122,8 +121,6 @@ def test_training_from_a_bundle_begins_where_it_was(tmp_path: Path) -> None:
 
 
 def test_old_pages_that_are_gone_or_changed_are_one_clear_error_that_can_be_avoided(tmp_path: Path, new: Path) -> None:
-    import shutil
-
     old = written(tmp_path / "old.jsonl", catalogue(20))
     shutil.copytree(tiny_run(), tmp_path / "base")
     facts = tmp_path / "base" / "data.json"
@@ -152,6 +149,7 @@ def test_dev_pages_are_new_ones_and_those_that_the_base_bundle_was_measured_by(t
     assert (run.data.facts["train"]["replayed"], run.data.facts["dev"]["replayed"]) == (60, 30)
     again = Run.open(tmp_path / "run")
     assert (again.files.replay, again.files.old_dev) == (run.files.replay, run.files.old_dev)
+    shutil.copytree(tiny_run() / "bundle", tmp_path / "run" / "bundle")
     further = DataFiles((new,)).going_on_from(tmp_path / "run")
     assert [each.path for each in further.old_dev] == [each.path for each in run.files.old_dev]
     assert [each.path for each in further.replay] == [new.resolve(), *(each.path for each in run.files.replay)]
@@ -202,7 +200,8 @@ def test_what_the_base_bundle_carries_itself_is_used(tmp_path: Path, new: Path) 
 
 
 def test_a_base_bundle_that_means_something_else_is_one_clear_error(tmp_path: Path, new: Path) -> None:
-    for setting in ("encoder.width=64", "encoder.name=transformer", "input.buckets=400", "encoder.depth=2", "input.longest=3",
+    for setting in ("encoder.width=64", "encoder.name=transformer", "input.ngram_buckets=400", "encoder.depth=2",
+                    "input.longest=3",
                     "encoder.position=none", "input.kind=word", "pages.scheme=bio"):  # fmt: skip
         with pytest.raises(UsageError, match=r"does not fit"):
             begun(tmp_path / "run", new, setting, base=tiny_run())
@@ -229,8 +228,6 @@ def test_a_run_from_a_bundle_is_resumed_to_the_same_numbers(tmp_path: Path, new:
 
 
 def test_a_base_bundle_that_has_changed_since_is_an_error(tmp_path: Path, new: Path) -> None:
-    import shutil
-
     shutil.copytree(tiny_run(), tmp_path / "base")
     begun(tmp_path / "run", new, base=tmp_path / "base")
     description = tmp_path / "base" / "bundle" / "bundle.json"
@@ -313,14 +310,17 @@ def test_a_page_by_a_machine_counts_as_much_as_the_recipe_says(tmp_path: Path) -
     assert scores[1.0] < 1.0
 
 
-def test_a_base_bundle_without_a_reader_of_neighbours_stays_without_or_gets_a_whole_one(tmp_path: Path, new: Path) -> None:
+def test_a_base_bundle_without_a_window_crf_stays_without_or_gets_a_whole_one(tmp_path: Path, new: Path) -> None:
     old = make_bundle(tmp_path / "bundle", head={"chain": True})
-    assert recipe_of(old)["head"] == {"chain": True, "neighbours": 0}
-    assert read_recipe(None, settings=["head.neighbours=2"], base=recipe_of(old)).head.rows == read_recipe(None).head.rows
+    assert recipe_of(old)["head"] == {"chain": True, "window_crf": 0}
+    assert (
+        read_recipe(None, settings=["head.window_crf=2"], base=recipe_of(old)).head.window_crf_buckets
+        == read_recipe(None).head.window_crf_buckets
+    )
 
 
-@pytest.mark.parametrize("setting", ["head.neighbours=1", "head.neighbours=0", "head.rows=100"])
-def test_a_base_bundle_with_a_reader_of_neighbours_wants_the_same(tmp_path: Path, new: Path, setting: str) -> None:
+@pytest.mark.parametrize("setting", ["head.window_crf=1", "head.window_crf=0", "head.window_crf_buckets=100"])
+def test_a_base_bundle_with_a_window_crf_wants_the_same(tmp_path: Path, new: Path, setting: str) -> None:
     with pytest.raises(UsageError, match=setting.partition("=")[0]):
         begun(tmp_path / "run", new, setting, base=tiny_run())
 

@@ -12,9 +12,11 @@ from torch import Tensor
 
 import batag
 from batag.bundles.bundle import read_bundle
+from batag.encoders.input import tensors
 from batag.errors import InputError, UsageError
+from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
-from batag.heads.classifier import build_classifier
+from batag.heads.classifier import TokenClassifier, build_classifier
 from batag.labels.scheme import Scheme
 from batag.pages.page import Page
 from batag.tagging.assessment import assess
@@ -84,7 +86,7 @@ def test_tokens_words_classes_and_dial_are_the_teachers(swift: Swift) -> None:
         assert getattr(student.description, part) == getattr(teacher.description, part)
     assert student.description.encoder.width == 16
     assert not student.description.head.chain
-    assert not student.description.head.neighbours
+    assert not student.description.head.window_crf
 
 
 def test_the_bundle_says_whose_student_it_is(swift: Swift) -> None:
@@ -132,7 +134,7 @@ def test_too_few_pages_are_an_error() -> None:
         begun(pages=0)
 
 
-@pytest.mark.parametrize("setting", ["input.buckets=7", "head.neighbours=1", "pages.scheme=bio", "objective.name=WCE"])
+@pytest.mark.parametrize("setting", ["input.ngram_buckets=7", "head.window_crf=1", "pages.scheme=bio", "objective.name=WCE"])
 def test_what_is_the_teachers_cannot_be_set(setting: str) -> None:
     with pytest.raises(UsageError, match=r"not for a student.*encoder"):
         student_recipe(read_bundle(tiny_run()), settings=[setting])
@@ -153,33 +155,32 @@ def test_a_loss_that_is_not_finite_is_one_clear_error() -> None:
         finish(run)
 
 
+def classifier(encoder: dict[str, Any], **input: Any) -> TokenClassifier:
+    featurizer = Featurizer.build(Vocabulary(["red", "shoe", "boot"]), input=input)
+    return build_classifier(featurizer, labels=3, input=input, encoder=encoder).eval()
+
+
 @pytest.mark.parametrize("kind", ["word", "rich"])
 @pytest.mark.parametrize("width", [8, 12])
 def test_a_projection_as_wide_as_the_teacher_loses_nothing(kind: str, width: int) -> None:
     torch.manual_seed(0)
-    made: dict[str, Any] = {
-        "vocabulary": Vocabulary(["red", "shoe", "boot"]),
-        "labels": 3,
-        "input": {"kind": kind, "buckets": 50},
-    }
     encoder: dict[str, Any] = {"name": "bat", "depth": 1, "heads": 2, "inner": 16}
-    teacher, student = (build_classifier(**made, encoder=encoder | {"width": each}).eval().input for each in (8, width))
+    teacher, student = (classifier(encoder | {"width": each}, kind=kind, ngram_buckets=50) for each in (8, width))
     project(teacher, student, TEXTS)
-    batch = teacher.lexicon.batch(TEXTS)
-    one, other = teacher(batch)[batch.mask], student(batch)[batch.mask]
+    batch = tensors(teacher.featurizer.batch(TEXTS), torch.device("cpu"))
+    one, other = teacher.input(batch)[batch.mask], student.input(batch)[batch.mask]
     torch.testing.assert_close(one @ one.T, other @ other.T, rtol=1e-4, atol=1e-4)
 
 
 def test_a_narrow_projection_keeps_the_longest_directions() -> None:
     torch.manual_seed(0)
-    made: dict[str, Any] = {"vocabulary": Vocabulary(["red", "shoe", "boot"]), "labels": 3, "input": {"kind": "word"}}
     encoder: dict[str, Any] = {"name": "bat", "depth": 1, "heads": 1, "inner": 16}
-    teacher, student = (build_classifier(**made, encoder=encoder | {"width": each}).eval().input for each in (8, 2))
+    teacher, student = (classifier(encoder | {"width": each}, kind="word") for each in (8, 2))
     with torch.no_grad():
-        teacher.words.weight[:, 2:] *= 1e-3
+        teacher.input.words.weight[:, 2:] *= 1e-3
     project(teacher, student, TEXTS)
-    batch = teacher.lexicon.batch(TEXTS)
-    one, other = teacher(batch)[batch.mask], student(batch)[batch.mask]
+    batch = tensors(teacher.featurizer.batch(TEXTS), torch.device("cpu"))
+    one, other = teacher.input(batch)[batch.mask], student.input(batch)[batch.mask]
     torch.testing.assert_close(one @ one.T, other @ other.T, rtol=1e-2, atol=1e-2)
 
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from batag.encoders.bat import Bat
 from batag.encoders.encoder import Encoder
+from batag.encoders.input import tensors
 from batag.features.batches import epoch_batches
 from batag.labels.scheme import IGNORED
 from batag.objectives import build_objective
@@ -130,10 +131,16 @@ def test_an_epoch_learns_from_every_labelled_token_once_in_the_batches_of_its_se
 
 
 def test_the_loss_of_a_step_is_the_objectives_on_its_batch(lesson: Lessons) -> None:
-    plain = ("input.dropout=0", "input.word_dropout=0", "encoder.dropout=0", "objective.name=CLA(1,20)", "training.adversary=0")
-    one = lesson(*plain)
+    plain = (
+        "input.dropout=0",
+        "input.word_dropout=0",
+        "encoder.dropout=0",
+        "objective.name=CLA(1,20)",
+        "training.adversarial_epsilon=0",
+    )
+    one = lesson(*plain, "training.adversarial_epsilon=0")
     batch = one.data.train[:4]
-    words = one.learner.model.input.lexicon.batch([example.words for example in batch])
+    words = tensors(one.learner.model.featurizer.batch([example.words for example in batch]), torch.device("cpu"))
     logits = one.learner.model(words).detach()
     labels = [label for example in batch for label in example.labels]
     rows = torch.cat([row[: len(example.words)] for row, example in zip(logits, batch, strict=True)])
@@ -223,11 +230,11 @@ def test_every_step_drops_other_words_and_values(lesson: Lessons) -> None:
     assert len(losses) == 4
 
 
-def test_what_the_lexicon_saw_before_does_not_change_a_bit(lesson: Lessons) -> None:
-    # A run that is resumed begins with a fresh lexicon: its words have other rows there.
+def test_what_the_featurizer_saw_before_does_not_change_a_bit(lesson: Lessons) -> None:
+    # A run that is resumed begins with a fresh featurizer: its words have other rows there.
     one, other = lesson(), lesson()
     for example in reversed(other.data.train):
-        other.learner.model.input.lexicon.batch([example.words[::-1]])
+        other.learner.model.featurizer.batch([example.words[::-1]])
     losses = [[each.step().loss for _ in range(3)] for each in (one, other)]
     assert losses[0] == losses[1]
     assert other.bits == one.bits
@@ -364,7 +371,7 @@ class Spoilt(nn.Module):
 def test_a_loss_that_is_not_finite_ends_before_anything_is_touched(
     lesson: Lessons, value: float, settings: tuple[str, ...]
 ) -> None:
-    one = lesson(*settings, "training.adversary=0")  # which would ask for a loss twice a step
+    one = lesson(*settings, "training.adversarial_epsilon=0")  # which would ask for a loss twice a step
     one.objective = Spoilt(one.objective, call=3, value=value)
     steps = one.steps()
     next(steps)
@@ -382,7 +389,7 @@ def test_a_loss_that_is_not_finite_ends_before_anything_is_touched(
 @pytest.mark.parametrize("gradient", [math.nan, math.inf])
 @pytest.mark.parametrize("clip", [1, 0])
 def test_a_gradient_that_is_not_finite_never_reaches_the_weights(lesson: Lessons, gradient: float, clip: float) -> None:
-    one = lesson(f"training.clip={clip}", "training.adversary=0")
+    one = lesson(f"training.clip={clip}", "training.adversarial_epsilon=0")
     one.objective = Spoilt(one.objective, call=3, gradient=gradient)
     steps = one.steps()
     next(steps)

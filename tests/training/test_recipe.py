@@ -72,7 +72,7 @@ recipes = st.fixed_dictionaries(
     optional={
         "pages": st.fixed_dictionaries({"dictionary": printable, "scheme": st.sampled_from(["flat", "bio"])}),
         "input": st.fixed_dictionaries(
-            {"dropout": st.floats(0, 1, exclude_max=True), "buckets": st.integers(1, 10_000_000), "shortest": st.just(2)}
+            {"dropout": st.floats(0, 1, exclude_max=True), "ngram_buckets": st.integers(1, 10_000_000), "shortest": st.just(2)}
         ),
         "encoder": st.fixed_dictionaries(
             {"heads": st.sampled_from([1, 2, 8]), "name": st.just("bat")},
@@ -171,7 +171,14 @@ BAD_VALUES = [
     ),
     *("encoder.depth=[1]", "encoder.depth.a=1", "encoder.depth=2020-01-01", "encoder.depth=inf", "encoder.depth=1e3"),
     *("encoder.dropout=1", "encoder.dropout=-0.1", "encoder.dropout=nan", "encoder.dropout=false", "encoder.name=3"),
-    *("input.kind=rch", "input.buckets=0", "input.at_least=0", "pages.scheme=iob", "pages.rules=3", "encoder.position=cosine"),
+    *(
+        "input.kind=rch",
+        "input.ngram_buckets=0",
+        "input.at_least=0",
+        "pages.scheme=iob",
+        "pages.rules=3",
+        "encoder.position=cosine",
+    ),
     *("training.epochs=0", "training.seed=-1", "training.seed=2147483648", "training.clip=-1", "training.clip=nan"),
     *("training.clip=inf", "training.window=1", "training.batch=0", "training.selection=f2", "training.threads=0"),
     *(

@@ -26,6 +26,7 @@ from batag.evaluation.charts import draw_curves
 from batag.evaluation.tokens import TokenScores
 from batag.features.batches import epoch_batches
 from batag.heads.prediction import predict_labels
+from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.labels.scheme import Scheme
 from batag.objectives import build_objective
 from batag.pages.formats import write_pages
@@ -38,7 +39,6 @@ from batag.training.checkpoint import load_weights_file
 from batag.training.data import DataFiles
 from batag.training.loop import EpochDone, StepDone
 from batag.training.metrics import Metrics
-from batag.training.neighbours import SHARE
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 from batag.training.selection import Selection
@@ -525,7 +525,7 @@ def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
     assert facts["epoch"] == best
     assert all(torch.equal(found[name], value) for name, value in shipped[best].items())
     weights = batag.load(tmp_path / "run", device="cpu").bundle.weights
-    assert all(torch.equal(weights[name], value) for name, value in shipped[best].items() if name != SHARE)
+    assert all(torch.equal(weights[name], value) for name, value in shipped[best].items() if name != MIXING_WEIGHT)
     assert any(not torch.equal(weights[name], value) for name, value in shipped[1 + best % 4].items())
     assert run.scores["epoch"] == best
 
@@ -540,8 +540,8 @@ def test_the_bundle_tags_as_the_run_does(done: Run, files: dict[str, Any]) -> No
     assert done.learner is not None
     weights, facts = load_weights_file(done.folder / "best.safetensors")
     model = done.learner.model
-    share = tagger.bundle.weights[SHARE]  # chosen when all epochs are over
-    with loop.other_weights(model, weights | {SHARE: share}):
+    share = tagger.bundle.weights[MIXING_WEIGHT]  # chosen when all epochs are over
+    with loop.other_weights(model, weights | {MIXING_WEIGHT: share}):
         expected = predict_labels(model, [example.words for example in done.data.dev], torch.device("cpu"))
     pages = read_all(files["dev"][0])
     for page, example, labels, said in zip(pages, done.data.dev, expected, tagger.predict(pages), strict=True):
@@ -613,7 +613,7 @@ def test_a_loss_that_is_not_finite_keeps_the_weights_and_the_batch_and_can_be_go
     tmp_path: Path, files: dict[str, Any], monkeypatch: pytest.MonkeyPatch, what: str, settings: tuple[str, ...]
 ) -> None:
     folder = tmp_path / "run"
-    settings = (*settings, "training.adversary=0")  # which would ask for a loss twice a step
+    settings = (*settings, "training.adversarial_epsilon=0")  # which would ask for a loss twice a step
     run = new_run(folder, files, SHORT, *settings)
     run.prepare(device="cpu")
     assert run.data is not None

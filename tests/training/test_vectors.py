@@ -12,6 +12,7 @@ from tests.tiny import QUICK, as_dict, tiny_backbone
 
 import batag
 from batag.bundles.bundle import Bundle, read_bundle
+from batag.encoders.input import tensors
 from batag.engines import build_engine
 from batag.engines.engine import LayerEngine
 from batag.features.word_vectors import WordVectors
@@ -61,7 +62,7 @@ def same(bundle: Bundle, *, engine: str = "torch") -> None:
 
 def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japanese: Bundle) -> None:
     said = japanese.description
-    assert (said.frozen, said.input.frozen_width, said.recipe["input"]["vectors"]) == ("vectors", 128, "auto")
+    assert (said.pretrained, said.input.pretrained_width, said.recipe["input"]["vectors"]) == ("vectors", 128, "auto")
     same(japanese)
     assert batag.load(japanese.folder).tag({"title": "ソニー イヤホン"}) is not None
 
@@ -82,11 +83,11 @@ def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japane
 def test_what_is_known_of_words_travels_in_the_bundle(tmp_path: Path, languages: list[str], kind: str, width: int) -> None:
     bundle = read_bundle(trained(tmp_path, *(page for language in languages for page in pages_in(language))))
     said = bundle.description
-    assert (said.frozen, said.input.frozen_width) == (kind, width)
+    assert (said.pretrained, said.input.pretrained_width) == (kind, width)
     same(bundle)
     student = Distillation(bundle, student_recipe(bundle, settings=SMALL))
-    assert student.vectors is not None
-    assert student.vectors.kind == kind
+    assert student.pretrained is not None
+    assert student.pretrained.kind == kind
 
 
 def test_a_row_of_the_table_depends_on_its_word_alone(tmp_path: Path) -> None:
@@ -101,29 +102,31 @@ def test_a_row_of_the_table_depends_on_its_word_alone(tmp_path: Path) -> None:
 
 
 def test_an_empty_setting_has_none(tmp_path: Path) -> None:
-    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=[*AUTO, "input.vectors="])).description.frozen == ""
+    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=[*AUTO, "input.vectors="])).description.pretrained == ""
 
 
-def test_the_groups_of_english_words_reach_the_second_reader(tmp_path: Path) -> None:
+def test_the_clusters_of_english_words_reach_the_window_crf(tmp_path: Path) -> None:
     bundle = read_bundle(trained(tmp_path, *pages_in("en")))
     said = [build_engine("torch", bundle, device="cpu").probabilities([["by", "Sony"]])[0]]
-    frozen = bundle.frozen
-    assert isinstance(frozen, WordVectors)
-    frozen._groups = None
+    assert bundle.pretrained is not None
+    assert isinstance(bundle.pretrained.words, WordVectors)
+    bundle.pretrained.words._clusters = None
     said.append(build_engine("torch", bundle, device="cpu").probabilities([["by", "Sony"]])[0])
     assert np.abs(said[0] - said[1]).max() > 1e-4
 
 
 def test_the_paper_s_input_has_none(tmp_path: Path) -> None:
     settings = [*AUTO, "input.kind=word"]
-    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=settings)).description.frozen == ""
+    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=settings)).description.pretrained == ""
 
 
 def test_a_new_word_that_the_vectors_know_is_not_like_any_other_new_word(japanese: Bundle) -> None:
     model = japanese.model()
     words = [["任天堂"], ["虔謦"]]
     with torch.no_grad():
-        known, unknown = (model.input.learnt_elsewhere(model.input.lexicon.batch([each])) for each in words)
+        known, unknown = (
+            model.input.of_pretrained(tensors(model.featurizer.batch([each]), torch.device("cpu"))) for each in words
+        )
     assert isinstance(known, torch.Tensor)
     assert isinstance(unknown, torch.Tensor)
     assert (known - unknown).abs().max() > 0.01
@@ -137,7 +140,7 @@ def test_what_goes_on_from_a_bundle_keeps_its_vectors(japanese: Bundle, tmp_path
     for _ in run.train():
         pass
     more = read_bundle(tmp_path / "run")
-    assert more.description.frozen == "vectors"
+    assert more.description.pretrained == "vectors"
     same(more)
 
 
@@ -148,7 +151,7 @@ def test_a_student_has_its_teacher_s_vectors(japanese: Bundle, tmp_path: Path) -
         pass
     run.ship(tmp_path / "swift")
     swift = read_bundle(tmp_path / "swift")
-    assert swift.description.frozen == "vectors"
+    assert swift.description.pretrained == "vectors"
     same(swift)
 
 
@@ -156,7 +159,7 @@ def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_wo
     settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}"]
     bundle = read_bundle(trained(tmp_path, *pages_in("en"), settings=settings))
     said = bundle.description
-    assert (said.frozen, said.input.frozen_width, said.reads_pages) == ("backbone+english", 116, True)
+    assert (said.pretrained, said.input.pretrained_width, said.reads_pages) == ("backbone+english", 116, True)
     same(bundle)
     assert batag.load(bundle.folder).tag({"title": "Sony boots"}) is not None
     run = Distillation(bundle, student_recipe(bundle, settings=SMALL), device="cpu")
@@ -165,7 +168,7 @@ def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_wo
         pass
     run.ship(tmp_path / "swift")
     swift = read_bundle(tmp_path / "swift")
-    assert (swift.description.frozen, swift.description.input.frozen_width) == ("english", 100)
+    assert (swift.description.pretrained, swift.description.input.pretrained_width) == ("english", 100)
     same(swift)
 
 
@@ -176,5 +179,5 @@ def test_a_backbone_is_alone_if_it_is_to_be(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", read_recipe(None, settings=settings), files)
     run.prepare(device="cpu")
     assert run.learner is not None
-    assert run.learner.model.input.lexicon.frozen is not None
-    assert run.learner.model.input.lexicon.frozen.kind == "backbone"
+    assert run.learner.model.featurizer.pretrained is not None
+    assert run.learner.model.featurizer.pretrained.kind == "backbone"

@@ -18,9 +18,11 @@ from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, KNOWN, WITHOUT
 from batag.bundles.digest import DIGEST, check_digest, with_digest
 from batag.bundles.exported import engines_of
 from batag.bundles.file import check_file, checked_bytes, read_bytes
-from batag.bundles.frozen import check_frozen, load_frozen
+from batag.bundles.pretrained import check_pretrained, load_pretrained
 from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays, wanted_weights
 from batag.errors import BatagError, InputError
+from batag.features.featurizer import Featurizer
+from batag.features.pretrained import PretrainedFeatures
 from batag.features.vocabulary import Vocabulary
 from batag.labels.scheme import Scheme
 from batag.pages.file import open_output, sync_folder
@@ -30,7 +32,6 @@ from batag.segmentation.segmentation import Segmentation
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from batag.features.pretrained import Frozen
     from batag.heads.classifier import TokenClassifier
 
 MODEL: FileName = "model.safetensors"
@@ -67,9 +68,15 @@ class Bundle:
         return Segmentation(said.name, rules=said.rules, dictionary=self.dictionary)
 
     @cached_property
-    def frozen(self) -> Frozen | None:
-        """What others learnt of words, or its backbone."""
-        return load_frozen(self.folder, self.description)
+    def pretrained(self) -> PretrainedFeatures | None:
+        """Its pretrained features, if it has any."""
+        return load_pretrained(self.folder, self.description)
+
+    @cached_property
+    def featurizer(self) -> Featurizer:
+        """What is known of words, for the model and for engines."""
+        input, head = self.description.input.model_dump(), self.description.head.model_dump()
+        return Featurizer.build(self.vocabulary, input=input, head=head, pretrained=self.pretrained)
 
     @cached_property
     def known(self) -> Mapping[str, Floats] | None:
@@ -85,9 +92,8 @@ class Bundle:
         check_weights(
             self.weights, wanted_weights(self.description, self.vocabulary, self.arrays, self.folder), self.folder / MODEL
         )
-        model = empty_classifier(self.description, self.vocabulary)
+        model = empty_classifier(self.description, self.featurizer)
         model.load_state_dict(dict(self.weights), strict=True, assign=True)
-        model.input.lexicon.frozen = self.frozen
         return model.requires_grad_(False).eval()
 
 
@@ -98,7 +104,7 @@ def write_bundle(
     vocabulary: Vocabulary,
     dictionary: Dictionary | None,
     description: Mapping[str, Any],
-    frozen: Frozen | None = None,
+    pretrained: PretrainedFeatures | None = None,
 ) -> None:
     """Write a bundle beside its place and put it there whole; an older one of that name is replaced, and its engines are kept
     if they were made of the same weights."""
@@ -116,13 +122,14 @@ def write_bundle(
         }
         if dictionary is not None:
             contents[DICTIONARY] = "".join(f"{term}\n" for term in dictionary.terms).encode()
-        contents |= {} if frozen is None else frozen.files()
+        contents |= {} if pretrained is None else pretrained.files()
         engines, kept = engines_of(folder, contents)
         contents |= kept
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
         whole = {"format": FORMAT, "engines": engines} | dict(description) | {"files": files}
-        if frozen is not None:
-            whole |= {"frozen": frozen.kind, "input": dict(description["input"]) | {"frozen_width": frozen.width}}
+        if pretrained is not None:
+            sizes = dict(description["input"]) | {"pretrained_width": pretrained.width}
+            whole |= {"pretrained": pretrained.kind, "input": sizes}
         contents[DESCRIPTION] = with_digest(whole)
         for name, data in contents.items():
             (making / name).parent.mkdir(exist_ok=True)
@@ -161,7 +168,7 @@ def read_bundle(folder: Path | str) -> Bundle:
         raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or AGAIN) from error
     for name in description.files.keys() - {MODEL, VOCABULARY, DICTIONARY}:
         check_file(folder, description, name)
-    check_frozen(folder, description)
+    check_pretrained(folder, description)
     return bundle
 
 

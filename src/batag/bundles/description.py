@@ -39,7 +39,7 @@ _OfBackbone = Annotated[str, Field(pattern=r"^backbone/[a-z_]+(\.bpe)?\.(json|tx
 FileName = _Own | _OfBackbone
 GRAPH: FileName = "model.onnx"
 _WORDS = r"(vectors(\+english)?(\+characters)?|english(\+characters)?|characters)"
-Frozen = Annotated[str, Field(pattern=rf"^({BACKBONE}|({BACKBONE}\+)?{_WORDS}|)$")]
+Pretrained = Annotated[str, Field(pattern=rf"^({BACKBONE}|({BACKBONE}\+)?{_WORDS}|)$")]
 
 
 class _Part(BaseModel):
@@ -69,10 +69,10 @@ class InputOf(_Part):
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     shortest: Annotated[int, Field(ge=1, le=16)] = 1
     longest: Annotated[int, Field(ge=1, le=16)] = 4
-    buckets: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000
-    shapes: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000
-    parts: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    frozen_width: Annotated[int, Field(ge=0, le=65_536)] = 0
+    ngram_buckets: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000
+    shape_buckets: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000
+    part_of_speech_buckets: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    pretrained_width: Annotated[int, Field(ge=0, le=65_536)] = 0
 
 
 class EncoderOf(_Part):
@@ -92,8 +92,8 @@ class HeadOf(_Part):
     """How vectors become labels."""
 
     chain: bool = False
-    neighbours: Annotated[int, Field(ge=0, le=16)] = 0
-    rows: Annotated[int, Field(ge=1, le=100_000_000)] = 1
+    window_crf: Annotated[int, Field(ge=0, le=16)] = 0
+    window_crf_buckets: Annotated[int, Field(ge=1, le=100_000_000)] = 1
 
 
 class PointOf(_Part):
@@ -179,14 +179,14 @@ class Description(_Part):
     metrics: dict[str, Any] = {}
     trained_on: dict[str, Any] = {}
     recipe: dict[str, Any] = {}
-    frozen: Frozen = ""
+    pretrained: Pretrained = ""
     engines: dict[Name, EngineOf] = {}
     files: dict[FileName, FileOf]
 
     @property
     def reads_pages(self) -> bool:
         """Whether a backbone reads pages as a whole: then nothing is the same for a word wherever it stands."""
-        return BACKBONE in self.frozen.split("+")
+        return BACKBONE in self.pretrained.split("+")
 
     @model_validator(mode="after")
     def _dial_of_its_classes(self) -> Self:

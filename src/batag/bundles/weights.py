@@ -13,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 
 from batag.bundles.description import AGAIN, DESCRIPTION, Description
 from batag.errors import BatagError, InputError
+from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], p
     """Names, shapes and types of all weights are those of the encoder and vocabulary described."""
     import torch
 
-    from batag.heads.neighbours import SHARE
+    from batag.heads.torch_heads import MIXING_WEIGHT
 
     missing, spare = sorted(wanted.keys() - weights.keys()), sorted(weights.keys() - wanted.keys())
     if missing or spare:
@@ -70,7 +71,7 @@ def check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], p
             shape = "x".join(map(str, wanted[name].shape))
             what = f"{name} is {'x'.join(map(str, value.shape))} {value.dtype}, not {shape} float32"
             raise InputError(f"does not fit bundle.json: {what}", where=str(path), todo=AGAIN)
-        if name == SHARE and not 0 <= value.item() <= 1:
+        if name == MIXING_WEIGHT and not 0 <= value.item() <= 1:
             raise InputError(f"{name} is {value.item():g}, not from 0 to 1", where=str(path), todo=AGAIN)
 
 
@@ -88,14 +89,15 @@ def wanted_weights(
             what = f"does not fit bundle.json: it holds too little for encoder.{name} = {str(value)[:30]}"
             raise InputError(what, where=str(folder / "model.safetensors"), todo=AGAIN)
     try:
-        return dict(empty_classifier(description, vocabulary).state_dict())
+        input, head = description.input.model_dump(), description.head.model_dump()
+        return dict(empty_classifier(description, Featurizer.build(vocabulary, input=input, head=head)).state_dict())
     except BatagError as error:
         raise InputError(error.what, where=where, todo=error.todo or AGAIN) from error
     except (RuntimeError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"describes no classifier ({str(error)[:200]})", where=where, todo=AGAIN) from error
 
 
-def empty_classifier(description: Description, vocabulary: Vocabulary) -> TokenClassifier:
+def empty_classifier(description: Description, featurizer: Featurizer) -> TokenClassifier:
     """The classifier that a description means, without memory for its weights."""
     import torch
 
@@ -103,9 +105,10 @@ def empty_classifier(description: Description, vocabulary: Vocabulary) -> TokenC
 
     with torch.device("meta"):
         return build_classifier(
-            vocabulary,
+            featurizer,
             labels=len(description.labels),
             input=description.input.model_dump(),
             encoder=description.encoder.model_dump(),
             head=description.head.model_dump(),
+            pretrained_width=description.input.pretrained_width,
         )

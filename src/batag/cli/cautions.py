@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from batag.cli.tables import percent
 from batag.cli.terminal import counted
 from batag.labels.provenance import in_words
 from batag.pages.page import PERSON
@@ -115,14 +114,14 @@ def _about(pages: float) -> str:
     return f"{math.ceil(pages / 10) * 10:,}"
 
 
-def idle_encoder(neighbours_share: float | None) -> list[str]:
+def idle_encoder(mixing_weight: float | None) -> list[str]:
     """What is to be said if the encoder, which the epochs taught, decides nearly nothing."""
-    if neighbours_share is None or 1 - neighbours_share >= _IDLE:
+    if mixing_weight is None or 1 - mixing_weight >= _IDLE:
         return []
     return [
-        f"the encoder has {percent(1 - neighbours_share)} % of the say: dev preferred the reader of neighbours, so what was "
-        "learnt in the epochs above (scored with both, half and half) hardly counts; label more pages, or train for more "
-        "epochs (--set training.epochs=N)"
+        f"the mixing weight of the window CRF is {mixing_weight:.2f}: dev preferred it to the encoder, so that what was learnt "
+        "in the epochs above (scored with both, half and half) hardly counts; label more pages, or train for more epochs "
+        "(--set training.epochs=N)"
     ]
 
 
@@ -135,7 +134,7 @@ def doubts(run: Run) -> list[str]:
     """What dev was too small to tell, and what was learnt for nothing."""
     assert run.dial is not None
     assert run.data is not None
-    lines = idle_encoder(run.neighbours_share)
+    lines = idle_encoder(run.mixing_weight)
     if (pages := len(run.data.judge.pages)) < settings.few_dev_pages:
         lines.append(
             f"which epoch is the best is mostly chance, and so are these scores: only {pages:,} pages to choose by (fewer than "

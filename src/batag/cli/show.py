@@ -30,9 +30,9 @@ def show(
     said = read.description
     parameters = sum(value.size for value in read.arrays.values())
     size = sum(file.bytes for file in said.files.values())
-    share = {"neighbours_share": _share(read)} if said.head.neighbours else {}
+    mixed = {"mixing_weight": _mixing_weight(read)} if said.head.window_crf else {}
     if as_json:
-        print_json(said.model_dump() | {"parameters": parameters, "bytes": size, "engines": _engines(read)} | share)
+        print_json(said.model_dump() | {"parameters": parameters, "bytes": size, "engines": _engines(read)} | mixed)
         return
     out = console()
     try:
@@ -56,12 +56,12 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
 
     said = read.description
     trained, encoder = said.trained_on, said.encoder
-    spoken = "parts of speech" if said.input.kind == "rich" and said.input.parts else ""
+    spoken = "parts of speech" if said.input.kind == "rich" and said.input.part_of_speech_buckets else ""
     return {
         "bundle": f"{said.name} (format {said.format}, batag {said.batag}, {said.created})",
         "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})",
         "encoder": f"{encoder.name}, {encoder.depth} layers, {encoder.heads} heads, width {encoder.width}/{encoder.inner}",
-        "input": ", ".join(filter(None, (said.input.kind, f"{len(read.vocabulary.words):,} words", spoken, said.frozen))),
+        "input": ", ".join(filter(None, (said.input.kind, f"{len(read.vocabulary.words):,} words", spoken, said.pretrained))),
         "head": "; ".join(_head(read)) or "each token by itself",
         "objective": said.recipe.get("objective", {}).get("name", "not said"),
         "segmentation": said.segmentation.name + (f", {len(read.dictionary):,} words of its own" if read.dictionary else ""),
@@ -84,14 +84,12 @@ def _engines(read: Bundle) -> list[str]:
 
 def _head(read: Bundle) -> list[str]:
     """How labels are decided."""
-    from batag.cli.tables import percent
-
     head = read.description.head
-    found = ["labels of neighbours together"] if head.chain else []
-    if head.neighbours:
-        found.append(f"a reader of {head.neighbours} words to each side has {percent(_share(read))} % of the say")
+    found = ["chain CRF"] if head.chain else []
+    if head.window_crf:
+        found.append(f"window CRF of {head.window_crf} words to each side, mixing weight {_mixing_weight(read):.2f}")
     return found
 
 
-def _share(read: Bundle) -> float:
-    return float(read.arrays["neighbours.share"])
+def _mixing_weight(read: Bundle) -> float:
+    return float(read.arrays["window_crf.mixing_weight"])

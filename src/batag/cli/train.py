@@ -81,13 +81,11 @@ def train_watched(run: Run, *, device: str, reading: options.Reading = options.R
 
     from batag.cli.cautions import notes, rare_classes, sources, unseen
     from batag.cli.terminal import console, counted, progress
-    from batag.training.neighbours import ROUNDS
+    from batag.training.window_crf import ROUNDS
 
     err = console(error=True)
     with reading.collected() as found:
-        fitting = partial(
-            progress, doing="fitting the reader of neighbours", total=ROUNDS, unit="rounds", every=1, announced=True
-        )
+        fitting = partial(progress, doing="fitting the window CRF", total=ROUNDS, unit="rounds", every=1, announced=True)
         watch = partial(progress, doing="reading and segmenting pages", announced=True)
         run.prepare(device=device, problems=found, watch=watch, fitting=fitting)
     assert run.data is not None
@@ -195,10 +193,9 @@ def report(run: Run, *, as_json: bool) -> None:
     bundle = run.folder / BUNDLE
     if as_json:
         assert run.data is not None
-        said = {"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores}
-        print_json(
-            said | {"neighbours_share": run.neighbours_share, "doubts": doubts(run), "not_exported": run.not_exported or None}
-        )
+        said: dict[str, Any] = {"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores}
+        said |= {"mixing_weight": run.mixing_weight, "doubts": doubts(run), "not_exported": run.not_exported or None}
+        print_json(said)
         return
     out = console()
     chosen = f"epoch {run.scores['epoch']}, by {run.selection.metric}"

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle
-from batag.engines.answer import Answer
 from batag.engines.word_table import WordTable
 from batag.features.batches import Floats, in_batches
-from batag.features.pretrained import FrozenWords
+from batag.heads.numpy_heads import NumpyHeads
 
 
 class Engine(Protocol):
@@ -34,9 +33,11 @@ class LayerEngine(ABC):
     name: str
 
     def __init__(self, bundle: Bundle) -> None:
-        vectors = bundle.frozen if isinstance(bundle.frozen, FrozenWords) else None
-        self.table = WordTable(bundle.description, bundle.vocabulary, bundle.arrays, vectors, bundle.known)
-        self.answer = Answer(bundle.description, bundle.arrays)
+        said = bundle.description
+        self.table = WordTable(bundle.featurizer, bundle.arrays, description=said, known=bundle.known)
+        self.heads = NumpyHeads(
+            bundle.arrays, labels=len(said.labels), chain=said.head.chain, window_crf=bool(said.head.window_crf)
+        )
 
     def probabilities(self, sequences: Sequence[Sequence[str]]) -> list[Floats]:
         return in_batches(self.batch, sequences)
@@ -44,7 +45,7 @@ class LayerEngine(ABC):
     def batch(self, pages: Sequence[Sequence[str]]) -> Floats:
         """Probabilities [B,L,C] of pages of like length."""
         vectors, mask, scores = self.table.look_up(pages)
-        return self.answer(self.logits(vectors, mask), scores, mask)
+        return self.heads(self.logits(vectors, mask), scores, mask)
 
     @abstractmethod
     def logits(self, vectors_BLD: Floats, mask_BL: NDArray[np.bool_]) -> Floats:

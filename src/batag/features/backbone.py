@@ -11,11 +11,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import safe_open
 from torch import Tensor
 
 from batag.errors import InputError, UsageError
+from batag.features.batches import Floats
 from batag.settings import settings
 
 _BACKBONE_FILES = (
@@ -38,7 +40,6 @@ class Backbone:
     """The mean of all hidden states (the embedding's and every layer's), then over the pieces of each token."""
 
     kind = "backbone"
-    by_word = None
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -60,11 +61,12 @@ class Backbone:
         self._known: OrderedDict[tuple[str, ...], Tensor] = OrderedDict()
         self._bytes = 0
 
-    def of(self, pages: Sequence[Sequence[str]], words: Sequence[Sequence[str]] | None = None) -> Tensor:
-        out = torch.zeros(len(pages), max(map(len, pages)), self.width)
-        for row, page in zip(out, pages, strict=True):
-            row[: len(page)] = self._of_page(tuple(page))
-        return out
+    def read(self, pages: Sequence[Sequence[str]]) -> Floats:
+        """The states [B,L,K] of the tokens of pages, zeros at padding."""
+        states = np.zeros((len(pages), max(map(len, pages)), self.width), dtype=np.float32)
+        for row, page in zip(states, pages, strict=True):
+            row[: len(page)] = self._of_page(tuple(page)).numpy()
+        return states
 
     def _of_page(self, page: tuple[str, ...]) -> Tensor:
         """Each page by itself, so that nothing depends on what else is asked; pages come again every epoch."""

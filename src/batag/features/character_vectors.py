@@ -1,7 +1,7 @@
-"""Vectors of words, known or new, that a small network reads from their characters, taught what kinds there are.
+"""Vectors of words, known or new, that a small convolutional network computes from their characters.
 
-Shapes: N words, T characters of all words in a row, U distinct ones, K numbers a character, H numbers inside, D numbers a word,
-E kinds of words.
+Shapes: N words, T characters of all words in a row, U distinct ones, K numbers per character, H hidden units, D numbers per
+word, E word classes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from batag.features.batches import Floats
-from batag.features.pretrained import FrozenWords, Kinds
+from batag.features.pretrained import Clusters, PretrainedWords
 
 FILES = ("characters.json", "characters.safetensors")
 _LONGEST = 32
@@ -28,9 +28,9 @@ Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class CharacterVectors(FrozenWords):
+class CharacterVectors(PretrainedWords):
     """A word is read alone, in lower case: two convolutions over three characters, then the mean and the greatest of what they
-    say, turned. Its kinds are the two labels that a linear map gives most.
+    give, projected. A linear classifier gives its two most probable word classes.
 
     In float64 and rounded, so that a word's numbers are the same whatever other words are read with it.
     """
@@ -39,28 +39,27 @@ class CharacterVectors(FrozenWords):
 
     def __init__(self, characters: str, names: Sequence[str], arrays: Arrays) -> None:
         """`rows` says which row of `characters` [C,K] is whose (several may share one; the last is for all others); the layers
-        are `first` [H,3K], `second` [H,3H], `last` [D,2H] and, one row a name, `kinds` [E,D], each with its `..._bias`."""
-        super().__init__()
+        are `first` [H,3K], `second` [H,3H], `last` [D,2H] and, a row per name, `word_classes` [E,D], each with a `..._bias`."""
         self.characters, self.names, self._arrays = characters, tuple(names), dict(arrays)
         self._row_of = dict(zip(characters, arrays["rows"].tolist(), strict=True))
         given = {name: value.astype(np.float64) for name, value in arrays.items()}
         self._characters_CK, self._last_D2H, self._last_bias = given["characters"], given["last"], given["last_bias"]
         self._first, self._second = (_Convolution(given[name], given[f"{name}_bias"]) for name in ("first", "second"))
-        self._kinds_ED, self._kinds_bias = given["kinds"], given["kinds_bias"]
+        self._classes_ED, self._classes_bias = given["word_classes"], given["word_classes_bias"]
         self.width = len(self._last_bias)
 
-    def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Kinds]]:
+    def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Clusters]]:
         find = self._row_of.get
         rows = [[find(each, -1) for each in word[:_LONGEST].lower()] or [-1] for word in words]
         parts = [self._read(rows[first : first + _AT_ONCE]) for first in range(0, len(rows), _AT_ONCE)]
         found: Doubles = np.concatenate([np.zeros((0, self.width)), *parts])
         # What is left to chance in the order of sums is far below this.
         found = np.round(found, _DIGITS)
-        most = np.argsort(-(found @ self._kinds_ED.T + self._kinds_bias), axis=1, kind="stable")[:, : len(_PLACES)]
-        kinds = [
-            tuple(f"{place}={self.names[kind]}" for place, kind in zip(_PLACES, own, strict=False)) for own in most.tolist()
+        most = np.argsort(-(found @ self._classes_ED.T + self._classes_bias), axis=1, kind="stable")[:, : len(_PLACES)]
+        classes = [
+            tuple(f"{place}={self.names[number]}" for place, number in zip(_PLACES, own, strict=False)) for own in most.tolist()
         ]
-        return found.astype(np.float32), kinds
+        return found.astype(np.float32), classes
 
     def _read(self, words: Sequence[Sequence[int]]) -> Doubles:
         lengths_N = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
@@ -81,18 +80,18 @@ class CharacterVectors(FrozenWords):
     def files(self) -> dict[str, bytes]:
         from safetensors.numpy import save
 
-        said = {"characters": self.characters, "kinds": self.names}
-        return {FILES[0]: json.dumps(said, ensure_ascii=False).encode(errors="surrogatepass"), FILES[1]: save(self._arrays)}
+        names = {"characters": self.characters, "word_classes": self.names}
+        return {FILES[0]: json.dumps(names, ensure_ascii=False).encode(errors="surrogatepass"), FILES[1]: save(self._arrays)}
 
     @classmethod
-    def of_files(cls, said: bytes, arrays: bytes) -> CharacterVectors:
+    def of_files(cls, names: bytes, arrays: bytes) -> CharacterVectors:
         """From what `files` gave, which may have been tampered with (ValueError)."""
         from safetensors.numpy import load
 
-        facts, found = json.loads(said), load(arrays)
-        known, names = (facts.get(key) if isinstance(facts, dict) else None for key in ("characters", "kinds"))
-        if not isinstance(known, str) or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"`{FILES[0]}` is not a text of characters and a list of kinds")
+        listed, found = json.loads(names), load(arrays)
+        known, classes = (listed.get(key) if isinstance(listed, dict) else None for key in ("characters", "word_classes"))
+        if not isinstance(known, str) or not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
+            raise ValueError(f"`{FILES[0]}` is not a text of characters and a list of word classes")
         (count, given), (inside,), (width,) = (found[name].shape for name in ("characters", "first_bias", "last_bias"))
         wanted = {
             "rows": (len(known),),
@@ -103,8 +102,8 @@ class CharacterVectors(FrozenWords):
             "second_bias": (inside,),
             "last": (width, 2 * inside),
             "last_bias": (width,),
-            "kinds": (len(names), width),
-            "kinds_bias": (len(names),),
+            "word_classes": (len(classes), width),
+            "word_classes_bias": (len(classes),),
         }
         for name, shape in wanted.items():
             kind = np.uint16 if name == "rows" else np.float16
@@ -112,7 +111,7 @@ class CharacterVectors(FrozenWords):
                 raise ValueError(f"{name} is not {'x'.join(map(str, shape))} finite {np.dtype(kind)} numbers")
         if not count or not (found["rows"] < count).all():
             raise ValueError("it has characters without a row")
-        return cls(known, names, found)
+        return cls(known, classes, found)
 
 
 class _Convolution:

@@ -1,6 +1,6 @@
-"""Word vectors that others learnt: from word2vec's and GloVe's files, or those of an installed spaCy model.
+"""Pretrained word vectors: from word2vec's and GloVe's files, or those of an installed spaCy model.
 
-Shapes: N words, K numbers a word, G divisions of words into groups.
+Shapes: N words, K numbers per word, G clusterings.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from batag.errors import BatagError, InputError, UsageError
 from batag.features.batches import Floats
-from batag.features.pretrained import FrozenWords, Kinds
+from batag.features.pretrained import Clusters, PretrainedWords
 from batag.segmentation.speech import normal_form
 
 _OF_SPACY = ("vectors", "key2row", "strings.json")
 Rows = NDArray[np.int32]
-Groups = NDArray[np.uint16]
+ClusterNumbers = NDArray[np.uint16]
 
 
 def files_of(kind: str) -> tuple[str, str]:
@@ -31,10 +31,9 @@ def files_of(kind: str) -> tuple[str, str]:
     return f"{kind}.json", f"{kind}.safetensors"
 
 
-class WordVectors(FrozenWords):
-    """A vector a word, as it is written, in lower case or in its normal form; a word that is not in the table has zeros.
-
-    Its kinds are the groups of like words that it stands in, if the table has groups.
+class WordVectors(PretrainedWords):
+    """A vector for each word, as it is written, in lower case or in its normal form; a word that is not in the table has
+    zeros. With `clusters` a word is also known by the numbers of the clusters of like words that it is in.
     """
 
     def __init__(
@@ -43,35 +42,34 @@ class WordVectors(FrozenWords):
         table: Floats,
         rows: Rows | None = None,
         *,
-        groups: Groups | None = None,
+        clusters: ClusterNumbers | None = None,
         kind: str = "vectors",
     ) -> None:
-        """`table` has a first row of zeros; `rows` says which one is a word's, else they are one a word, in order; `groups`
-        [N,G] are the numbers of a word's groups, one of each division."""
-        super().__init__()
+        """`table` has a first row of zeros; `rows` says which row is a word's, else there is one per word, in order;
+        `clusters` [N,G] has the number of a word's cluster in each clustering."""
         self.words, self.width, self.kind = list(words), table.shape[1], kind
-        self._table, self._rows, self._groups = table, rows, groups
+        self._table, self._rows, self._clusters = table, rows, clusters
         self._place_of = {word: place for place, word in enumerate(self.words, 1)}
         self._row_at = np.arange(len(self.words) + 1) if rows is None else np.concatenate(([0], rows))
 
-    def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Kinds]]:
+    def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Clusters]]:
         found = self._place_of
         places = [found.get(word) or found.get(word.lower()) or found.get(normal_form(word), 0) for word in words]
-        return self._table[self._row_at[places]], list(map(self._kinds, places))
+        return self._table[self._row_at[places]], list(map(self._names, places))
 
-    def _kinds(self, place: int) -> Kinds:
-        if self._groups is None or not place:
+    def _names(self, place: int) -> Clusters:
+        if self._clusters is None or not place:
             return ()
-        return tuple(f"like{division}={group}" for division, group in enumerate(self._groups[place - 1].tolist()))
+        return tuple(f"like{clustering}={number}" for clustering, number in enumerate(self._clusters[place - 1].tolist()))
 
     def files(self) -> dict[str, bytes]:
         from safetensors.numpy import save
 
-        said, numbers = files_of(self.kind)
+        listed, numbers = files_of(self.kind)
         words = json.dumps(self.words, ensure_ascii=False).encode(errors="surrogatepass")
-        more = {"rows": self._rows, "groups": self._groups}
+        more = {"rows": self._rows, "clusters": self._clusters}
         kept = {name: value for name, value in more.items() if value is not None}
-        return {said: words, numbers: save({"vectors": self._table} | kept)}
+        return {listed: words, numbers: save({"vectors": self._table} | kept)}
 
     @classmethod
     def of_files(cls, words: bytes, table: bytes, *, kind: str = "vectors") -> WordVectors:
@@ -79,7 +77,7 @@ class WordVectors(FrozenWords):
         from safetensors.numpy import load
 
         names, found = json.loads(words), load(table)
-        vectors, rows, groups = found["vectors"], found.get("rows"), found.get("groups")
+        vectors, rows, clusters = found["vectors"], found.get("rows"), found.get("clusters")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError(f"`{files_of(kind)[0]}` is not a list of words")
         count = len(names) + 1 if rows is None else len(vectors)
@@ -89,9 +87,9 @@ class WordVectors(FrozenWords):
             rows.shape != (len(names),) or rows.dtype != np.int32 or not ((rows >= 0) & (rows < count)).all()
         ):
             raise ValueError(f"the vectors have no row for each of {len(names)} words")
-        if groups is not None and (groups.ndim != 2 or len(groups) != len(names) or groups.dtype != np.uint16):
-            raise ValueError(f"the vectors have no groups for each of {len(names)} words")
-        return cls(names, vectors, rows, groups=groups, kind=kind)
+        if clusters is not None and (clusters.ndim != 2 or len(clusters) != len(names) or clusters.dtype != np.uint16):
+            raise ValueError(f"the vectors have no clusters for each of {len(names)} words")
+        return cls(names, vectors, rows, clusters=clusters, kind=kind)
 
 
 def vector_files(name: str) -> tuple[Path, ...]:

@@ -1,4 +1,4 @@
-"""Input, encoder and head: words to the logits of their labels."""
+"""Featurizer, embedding, encoder and head in one model: pages to the logits of their labels."""
 
 from __future__ import annotations
 
@@ -9,55 +9,63 @@ from typing import Any
 from torch import Tensor, nn
 
 from batag.encoders import build_encoder
-from batag.encoders.blocks import several_linears
 from batag.encoders.encoder import Encoder
-from batag.encoders.input import WordInput, build_input
+from batag.encoders.input import TokenEmbedding
 from batag.errors import UsageError
-from batag.features.lexicon import InputBatch
-from batag.features.vocabulary import Vocabulary
-from batag.heads.chain import Chain
-from batag.heads.neighbours import Neighbours
+from batag.features.featurizer import Batch, Featurizer
+from batag.heads.torch_heads import Chain, WindowCRF, linear_head
 
 
 class TokenClassifier(nn.Module):
-    """`InputBatch -> logits [B,L,C]`; with a `chain` they are log marginals.
+    """`batch -> logits [B,L,C]`; with a chain or a window CRF they are log probabilities.
 
-    A second reader of so many `neighbours` to each side, with so many `rows`, learns by itself: in training the encoder
-    answers alone.
+    The window CRF learns by itself: in training the encoder answers alone.
     """
 
     def __init__(
-        self, input: WordInput, encoder: Encoder, *, labels: int, chain: bool = False, neighbours: int = 0, rows: int = 1
+        self,
+        featurizer: Featurizer,
+        embedding: TokenEmbedding,
+        encoder: Encoder,
+        *,
+        labels: int,
+        chain: bool = False,
+        window_crf: int = 0,
+        window_crf_buckets: int = 1,
     ) -> None:
         super().__init__()
-        self.input, self.encoder = input, encoder
-        self.head = several_linears(encoder.width, [labels])
+        self.featurizer = featurizer
+        self.input, self.encoder = embedding, encoder
+        self.head = linear_head(encoder.width, labels)
         self.chain = Chain(labels) if chain else None
-        self.neighbours = Neighbours(labels, side=neighbours, rows=rows) if neighbours else None
-        if self.neighbours is not None:
-            input.lexicon.tell_neighbours(side=neighbours, rows=rows)
+        self.window_crf = WindowCRF(labels, side=window_crf, buckets=window_crf_buckets) if window_crf else None
 
-    def forward(self, batch: InputBatch) -> Tensor:
+    def forward(self, batch: Batch[Tensor]) -> Tensor:
         return self.read(self.input(batch), batch)
 
-    def read(self, vectors_BLD: Tensor, batch: InputBatch) -> Tensor:
-        """The logits of a batch whose words have these vectors."""
+    def read(self, vectors_BLD: Tensor, batch: Batch[Tensor]) -> Tensor:
+        """The logits of a batch whose tokens have these vectors."""
         logits: Tensor = self.head(self.encoder(vectors_BLD, batch.mask))
         logits = logits if self.chain is None else self.chain(logits, batch.mask)
-        return logits if self.neighbours is None or self.training else self.neighbours.joined(logits, batch)
+        return logits if self.window_crf is None or self.training else self.window_crf.mix(logits, batch)
 
 
 def build_classifier(
-    vocabulary: Vocabulary,
+    featurizer: Featurizer,
     *,
     labels: int,
     input: Mapping[str, Any],
     encoder: Mapping[str, Any],
     head: Mapping[str, Any] = MappingProxyType({}),
+    pretrained_width: int | None = None,
 ) -> TokenClassifier:
-    """A classifier with fresh weights from the `input`, `encoder` and `head` tables of a recipe or bundle."""
+    """A classifier with fresh weights from the `input`, `encoder` and `head` tables of a recipe or bundle; `pretrained_width`
+    is given where the pretrained features are not loaded."""
     built = build_encoder(**{name: value for name, value in encoder.items() if name != "options"}, **own_options(encoder))
-    return TokenClassifier(build_input(vocabulary=vocabulary, width=built.width, **input), built, labels=labels, **head)
+    dropouts = {name: input[name] for name in ("dropout", "word_dropout") if name in input}
+    given = featurizer.pretrained_width if pretrained_width is None else pretrained_width
+    embedding = TokenEmbedding(featurizer, width=built.width, pretrained_width=given, **dropouts)
+    return TokenClassifier(featurizer, embedding, built, labels=labels, **head)
 
 
 def own_options(encoder: Mapping[str, Any]) -> dict[str, Any]:

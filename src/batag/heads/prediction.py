@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from batag.encoders.input import tensors
 from batag.features.batches import Floats, in_batches
 from batag.heads.classifier import TokenClassifier
 
@@ -22,8 +23,8 @@ def predict_labels(model: TokenClassifier, sequences: Sequence[Sequence[str]], d
 
 
 @torch.inference_mode()
-def probabilities(model: TokenClassifier, batch: Sequence[Sequence[str]], device: torch.device) -> Floats:
-    """Probabilities [B,L,C] of one batch."""
-    logits = model(model.input.lexicon.batch(batch).to(device))
+def probabilities(model: TokenClassifier, pages: Sequence[Sequence[str]], device: torch.device) -> Floats:
+    """Probabilities [B,L,C] of one batch of pages."""
+    logits = model(tensors(model.featurizer.batch(pages), device))
     found: Floats = torch.softmax(logits.float(), dim=-1).cpu().numpy()
     return found

@@ -1,4 +1,4 @@
-"""Learning against an adversary: a page is learnt also with its vectors pushed to where its labels are least likely.
+"""Adversarial training: a page is learnt also with its vectors moved to where its labels are least likely.
 
 Shapes: B pages, L tokens, D width.
 """
@@ -13,16 +13,17 @@ from torch import Tensor
 _TINY = 1e-12
 
 
-def against(loss_of: Callable[[Tensor], Tensor], vectors_BLD: Tensor, mask_BL: Tensor, *, share: float) -> Tensor:
-    """The mean loss of vectors as they are and pushed; `share` is the length of the push by that of the page's vectors."""
+def adversarial_loss(loss_of: Callable[[Tensor], Tensor], vectors_BLD: Tensor, mask_BL: Tensor, *, epsilon: float) -> Tensor:
+    """The mean loss of vectors as they are and perturbed; `epsilon` is the norm of the perturbation by that of the page's
+    vectors."""
     loss = loss_of(vectors_BLD)
-    if not share:
+    if not epsilon:
         return loss
-    (slope_BLD,) = torch.autograd.grad(loss, vectors_BLD, retain_graph=True)
-    reach_B = share * _lengths(vectors_BLD.detach() * mask_BL[..., None]) / _lengths(slope_BLD).clamp(min=_TINY)
-    return (loss + loss_of(vectors_BLD + reach_B * slope_BLD)) / 2
+    (gradient_BLD,) = torch.autograd.grad(loss, vectors_BLD, retain_graph=True)
+    factor_B = epsilon * _norms(vectors_BLD.detach() * mask_BL[..., None]) / _norms(gradient_BLD).clamp(min=_TINY)
+    return (loss + loss_of(vectors_BLD + factor_B * gradient_BLD)) / 2
 
 
-def _lengths(vectors_BLD: Tensor) -> Tensor:
+def _norms(vectors_BLD: Tensor) -> Tensor:
     found: Tensor = torch.linalg.vector_norm(vectors_BLD, dim=(1, 2), keepdim=True)
     return found

@@ -12,19 +12,19 @@ from batag.bundles.bundle import Bundle, find_bundle, read_description
 from batag.errors import UsageError
 from batag.features.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.heads.classifier import TokenClassifier
-from batag.heads.neighbours import SHARE
+from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.pages.cleaning import DEFAULT_RULES, parse_rules
 from batag.training.recipe import Recipe
 
-_SPELLING = ("kind", "shortest", "longest", "buckets", "shapes", "parts")
-_WORDS, _FROZEN, _CHAIN, _READER = "input.words.weight", "input.frozen.", "chain.", "neighbours."
-_FOLLOWS = ("chain.follows", "neighbours.chain.follows")
+_HASHED = ("kind", "shortest", "longest", "ngram_buckets", "shape_buckets", "part_of_speech_buckets")
+_WORDS, _NEW = "input.words.weight", ("input.pretrained.", "chain.", "window_crf.")
+_TRANSITIONS = ("chain.transitions", "window_crf.chain.transitions")
 _OF_LABELS = (
     "head.weight",
     "head.bias",
-    *(f"{chain}.{end}" for chain in ("chain", "neighbours.chain") for end in ("begins", "ends")),
+    *(f"{chain}.{end}" for chain in ("chain", "window_crf.chain") for end in ("starts", "ends")),
 )
-_IN_COLUMNS = ("neighbours.facts", "neighbours.edge")
+_IN_COLUMNS = ("window_crf.weights", "window_crf.edge")
 
 
 def recipe_of(bundle: Path) -> dict[str, Any]:
@@ -38,9 +38,9 @@ def recipe_of(bundle: Path) -> dict[str, Any]:
             "dictionary": "",
             "scheme": said.scheme.name,
         },
-        "input": said.input.model_dump(exclude={"frozen_width"}) | {"vectors": "", "backbone": ""},
+        "input": said.input.model_dump(exclude={"pretrained_width"}) | {"vectors": "", "backbone": ""},
         "encoder": said.encoder.model_dump(),
-        "head": said.head.model_dump(exclude=None if said.head.neighbours else {"rows"}),
+        "head": said.head.model_dump(exclude=None if said.head.window_crf else {"window_crf_buckets"}),
         "training": {"window": said.window, "overlap": said.overlap},
     }
     return {table: said.recipe.get(table, {}) | own.get(table, {}) for table in said.recipe.keys() | own.keys()}
@@ -49,17 +49,17 @@ def recipe_of(bundle: Path) -> dict[str, Any]:
 def check_base(base: Bundle, recipe: Recipe) -> None:
     """Refuse a recipe that the weights of the base bundle do not fit: tokens, input and encoder must be alike."""
     said = base.description
-    spelling = _SPELLING if said.input.kind == "rich" else ("kind",)
+    compared = _HASHED if said.input.kind == "rich" else ("kind",)
     was = {
         "pages.segmentation": said.segmentation.name,
         "pages.rules": tuple(said.segmentation.rules),
-        **{f"input.{key}": value for key, value in said.input if key in spelling},
+        **{f"input.{key}": value for key, value in said.input if key in compared},
         **{f"encoder.{key}": value for key, value in said.encoder if key != "dropout"},
         "pages.scheme": said.scheme.name,
         "head.chain": said.head.chain,
     }
-    if said.head.neighbours:
-        was |= {"head.neighbours": said.head.neighbours, "head.rows": said.head.rows}
+    if said.head.window_crf:
+        was |= {"head.window_crf": said.head.window_crf, "head.window_crf_buckets": said.head.window_crf_buckets}
     wanted = {"pages": recipe.pages, "input": recipe.input, "encoder": recipe.encoder, "head": recipe.head}
     for key, value in was.items():
         table, name = key.split(".")
@@ -67,9 +67,9 @@ def check_base(base: Bundle, recipe: Recipe) -> None:
         if here != value:
             todo = "Leave it as it was, or train without a base bundle"
             raise UsageError(f"{key} = {here!r} does not fit the base bundle {base.folder}, which has {value!r}", todo=todo)
-    if said.frozen and recipe.input.frozen:
+    if said.pretrained and recipe.input.pretrained:
         todo = "Leave input.vectors and input.backbone out: the base bundle brings its own"
-        raise UsageError(f"the base bundle {base.folder} has pretrained features already ({said.frozen})", todo=todo)
+        raise UsageError(f"the base bundle {base.folder} has pretrained features already ({said.pretrained})", todo=todo)
 
 
 @torch.no_grad()
@@ -86,12 +86,12 @@ def load_base(model: TokenClassifier, base: Bundle, *, vocabulary: Vocabulary, l
         if name == _WORDS:
             numbers = [base.vocabulary.number(word) for word in vocabulary.words]
             own[name].copy_(value[torch.tensor([PADDING, UNKNOWN, *numbers])])
-        elif name in _FOLLOWS:
+        elif name in _TRANSITIONS:
             own[name][here[:, None], here] = value[there[:, None], there]
         elif name in _OF_LABELS:
             own[name][here] = value[there]
         elif name in _IN_COLUMNS:
             own[name][:, here] = value[:, there]
-        elif name != SHARE:  # dev chooses it anew
+        elif name != MIXING_WEIGHT:  # dev chooses it anew
             own[name].copy_(value)
-    assert all(name in base.weights or name.startswith((_FROZEN, _CHAIN, _READER)) for name in own)
+    assert all(name in base.weights or name.startswith(_NEW) for name in own)

@@ -15,7 +15,7 @@ from typing import Any
 from batag.bundles.bundle import Bundle, find_bundle, read_bundle
 from batag.bundles.description import DESCRIPTION
 from batag.errors import BatagError, InputError
-from batag.features.spelling import Speller
+from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
 from batag.labels.provenance import Measuring, as_learnt
 from batag.labels.scheme import Scheme
@@ -34,7 +34,7 @@ from batag.training.examples import Example, LabelledWords, choose_scheme, label
 from batag.training.recipe import Recipe
 
 DATA, RECIPE, BUNDLE = "data.json", "recipe.toml", "bundle"
-_PARTS = ("train", "dev", "dictionary", "base", "frozen")
+_PARTS = ("train", "dev", "dictionary", "base", "pretrained")
 _OLD = {"replay": "train", "old_dev": "dev"}
 _FEWEST_OLD_DEV = 200
 """So many old pages to measure by are taken even if there are fewer new ones: a dial needs them."""
@@ -53,7 +53,7 @@ class DataFiles:
     """Files of training and dev pages and how to read them; without dev files a tenth of the training pages is held out.
 
     `replay` are old pages to mix in, `old_dev` old ones to measure by beside dev; `base` is the description of the bundle that
-    training goes on from, `frozen` the files of word vectors or of a backbone.
+    training goes on from, `pretrained` the files of word vectors or of a backbone.
     """
 
     train: tuple[Path, ...]
@@ -63,7 +63,7 @@ class DataFiles:
     replay: tuple[OldPages, ...] = ()
     old_dev: tuple[OldPages, ...] = ()
     base: tuple[Path, ...] = ()
-    frozen: tuple[Path, ...] = ()
+    pretrained: tuple[Path, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """As it stands in the run's `data.json`."""
@@ -285,6 +285,6 @@ def _held_out(
 
 def _words(train: Sequence[Example], recipe: Recipe, base: Bundle | None) -> Vocabulary:
     """The words of the training pages; those of the base bundle keep their numbers."""
-    fold = Speller.fold if recipe.input.kind == "rich" else str
+    fold = Featurizer.fold if recipe.input.kind == "rich" else str
     found = Vocabulary.of((fold(word) for example in train for word in example.words), at_least=recipe.input.at_least)
     return found if base is None else Vocabulary(dict.fromkeys((*base.vocabulary.words, *found.words)))

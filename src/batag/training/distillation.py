@@ -19,23 +19,25 @@ from torch.nn import functional as F
 from batag.bundles.bundle import Bundle
 from batag.bundles.description import DESCRIPTION
 from batag.encoders.device import choose_device
+from batag.encoders.input import tensors
 from batag.encoders.sequence import page_words, windows
 from batag.engines.export import add_onnx
 from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import Dial
 from batag.features.batches import epoch_batches
-from batag.heads.classifier import build_classifier
+from batag.features.pretrained import join
 from batag.labels.provenance import Measuring
 from batag.labels.scheme import IGNORED
 from batag.pages.page import Page, without_surrogates
 from batag.segmentation.segmentation import language_of
-from batag.training.adversarial import against
+from batag.training.adversarial import adversarial_loss
 from batag.training.agreement import Agreement, compare
 from batag.training.base_bundle import recipe_of
 from batag.training.data import Data, digest
 from batag.training.dev import Dev
 from batag.training.dial import measure_dial
 from batag.training.examples import Example, label_words, make_examples
+from batag.training.fresh import fresh_classifier
 from batag.training.guard import disk_errors, repeatable
 from batag.training.loop import BadLossError, StepDone, build_learner, descend, probabilities_with, rate_of
 from batag.training.projection import project
@@ -48,9 +50,9 @@ _MAY_CHANGE = ("encoder.", "schedule.", "training.", "dial.", "input.dropout", "
 _SWIFT: Mapping[str, Mapping[str, Any]] = {
     "input": {"word_dropout": 0.0, "dropout": 0.0},
     "encoder": {"width": 32, "depth": 2, "heads": 2, "inner": 64, "dropout": 0.0},
-    "head": {"chain": False, "neighbours": 0},
+    "head": {"chain": False, "window_crf": 0},
     # It learns from harder pages already: those with words exchanged.
-    "training": {"adversary": 0.0},
+    "training": {"adversarial_epsilon": 0.0},
 }
 """What a student is unless it is told otherwise."""
 
@@ -85,8 +87,8 @@ class Distillation:
         self.bundle, self.recipe = teacher, recipe
         self.device = choose_device(device)
         self.teacher = teacher.model().to(self.device)
-        # What is known of words is looked up once a word; a backbone would cost all that a student is to save.
-        self.vectors = teacher.frozen.by_word if teacher.frozen is not None else None
+        # What is known of words is looked up once per word; a backbone would cost all that a student is to save.
+        self.pretrained = join(teacher.pretrained.words) if teacher.pretrained is not None else None
         self.texts: list[list[str]] = []
         self.held_out: list[Example] = []
         self.dev = Dev()
@@ -171,26 +173,20 @@ class Distillation:
     def _build(self) -> None:
         """A student that begins with its teacher's words."""
         torch.manual_seed(self.recipe.training.seed)
-        student = build_classifier(
-            self.bundle.vocabulary,
-            labels=len(self.bundle.scheme.labels),
-            input=self.recipe.input.options | {"frozen_width": self.vectors.width if self.vectors else 0},
-            encoder=self.recipe.encoder.model_dump(),
-            head=self.recipe.head.model_dump(),
-        ).to(self.device)
-        student.input.lexicon.frozen = self.vectors
-        project(self.teacher.input, student.input, self.texts)
+        teacher = self.bundle
+        student = fresh_classifier(self.recipe, teacher.vocabulary, teacher.scheme, pretrained=self.pretrained).to(self.device)
+        project(self.teacher, student, self.texts)
         self.learner = build_learner(student, average=self.recipe.training.average, device=self.device)
 
     def _step(self, texts: Sequence[Sequence[str]], *, epoch: int) -> StepDone:
         """One step towards what the teacher says of these texts."""
         learner, step = self.learner, self.learner.step + 1
-        # Both know the same words by the same spelling, so that one batch serves both.
-        batch = self.teacher.input.lexicon.batch(texts).to(self.device)
+        # Both know the same words by the same features, so that one batch serves both.
+        batch = tensors(self.teacher.featurizer.batch(texts), self.device)
         with torch.no_grad():
             taught_NC = torch.softmax(self.teacher(batch)[batch.mask], dim=-1)
-        if self.vectors is not None and batch.frozen is not None:  # beside a backbone words are last
-            batch = replace(batch, frozen=batch.frozen[..., -self.vectors.width :])
+        if self.pretrained is not None and batch.pretrained is not None:  # beside a backbone words are last
+            batch = replace(batch, pretrained=batch.pretrained[..., -self.pretrained.width :])
         torch.manual_seed((self.recipe.training.seed * 1_000_003 + step) % 2**63)
         learner.model.train()
         if step == 1:
@@ -200,7 +196,9 @@ class Distillation:
             logits_NC = learner.model.read(vectors_BLD, batch)[batch.mask]
             return F.cross_entropy(logits_NC, taught_NC) + learner.model.encoder.auxiliary_loss
 
-        loss = against(loss_of, learner.model.input(batch), batch.mask, share=self.recipe.training.adversary)
+        loss = adversarial_loss(
+            loss_of, learner.model.input(batch), batch.mask, epsilon=self.recipe.training.adversarial_epsilon
+        )
         rate = rate_of(self.recipe, step, steps_an_epoch=self.steps_an_epoch)
         try:
             descend(learner, loss, recipe=self.recipe, rate=rate, examples=[])
@@ -235,7 +233,7 @@ class Distillation:
                 weights=weights,
                 metrics=scores,
                 dial=dial,
-                vectors=self.vectors,
+                pretrained=self.pretrained,
                 facts=self.facts | {"distilled_from": source},
             )
         if self.recipe.training.export:

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
+from batag.encoders.input import tensors
 from batag.evaluation.tokens import TokenScores
 from batag.features.batches import Floats, epoch_batches, in_batches
 from batag.heads.classifier import TokenClassifier
 from batag.heads.prediction import predict_labels, probabilities
 from batag.labels.scheme import IGNORED, Scheme
 from batag.objectives.objective import Objective
-from batag.training.adversarial import against
+from batag.training.adversarial import adversarial_loss
 from batag.training.examples import Example
 from batag.training.gradients import Gradients
 from batag.training.recipe import Recipe
@@ -148,7 +149,7 @@ def take_step(
     """One step on a batch of examples."""
     model, step = learner.model, learner.step + 1
     torch.manual_seed((recipe.training.seed * 1_000_003 + step) % 2**63)
-    words = model.input.lexicon.batch([example.words for example in batch], near=False).to(device)
+    words = tensors(model.featurizer.batch([example.words for example in batch], window=False), device)
     targets = padded_labels(batch, words.mask.shape[1]).to(device)
     model.train()
     if step == 1 and learner.fresh:
@@ -163,7 +164,7 @@ def take_step(
         )
         return loss + model.encoder.auxiliary_loss
 
-    loss = against(loss_of, model.input(words), words.mask, share=recipe.training.adversary)
+    loss = adversarial_loss(loss_of, model.input(words), words.mask, epsilon=recipe.training.adversarial_epsilon)
     descend(learner, loss, recipe=recipe, rate=rate, examples=batch)
     return StepDone(step, epoch, learner.last_loss, rate, int((targets != IGNORED).sum()))
 

@@ -10,40 +10,40 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from batag.encoders.input import WordInput
+from batag.encoders.input import tensors
 from batag.features.batches import by_length
+from batag.heads.classifier import TokenClassifier
 
 _TEXTS, _TOKENS = 2_000, 4_096
 
 
 @torch.no_grad()
-def project(teacher: WordInput, student: WordInput, texts: Sequence[Sequence[str]]) -> None:
-    """Turn all tables of the teacher into the student's width, keeping what tells the words of these texts apart best.
-
-    All of them are added up, so that one matrix serves them all; of what others learnt, only what the student has too.
+def project(teacher: TokenClassifier, student: TokenClassifier, texts: Sequence[Sequence[str]]) -> None:
+    """Turn all embedding tables of the teacher into the student's width, keeping what tells the words of these texts apart
+    best. All of them are added up, so that one matrix serves them all; of pretrained features, only those of words.
     """
-    own, known = student.state_dict(), teacher.state_dict()
+    own, known = student.input.state_dict(), teacher.input.state_dict()
     width = own["words.weight"].shape[1]
     few = texts[:: 1 + len(texts) // _TEXTS]
-    narrow_WD = _directions(_vectors(teacher, few, frozen=student.frozen is not None), width=width)
+    narrow_WD = _directions(_vectors(teacher, few, pretrained=student.input.pretrained is not None), width=width)
     for name, value in own.items():
-        if name.startswith("frozen.0."):  # a norm of what others learnt, before it is turned
+        if name.startswith("pretrained.0."):  # the norm before the projection
             value.copy_(known[name][-len(value) :])
-        elif name == "frozen.1.weight":  # of a backbone and words the words are last
+        elif name == "pretrained.1.weight":  # of a backbone and words the words are last
             value.copy_(narrow_WD.T @ known[name][:, -value.shape[1] :])
-        elif name == "frozen.1.bias":
+        elif name == "pretrained.1.bias":
             value.copy_(narrow_WD.T @ known[name])
         else:
-            value.copy_(known[name] @ narrow_WD * (teacher.scale / student.scale))
+            value.copy_(known[name] @ narrow_WD * (teacher.input.scale / student.input.scale))
 
 
-def _vectors(input: WordInput, texts: Sequence[Sequence[str]], *, frozen: bool) -> Tensor:
+def _vectors(model: TokenClassifier, texts: Sequence[Sequence[str]], *, pretrained: bool) -> Tensor:
     """The vectors of all tokens [N,W]."""
     found = []
     for numbers in by_length(list(map(len, texts)), tokens=_TOKENS):
-        batch = input.lexicon.batch([texts[number] for number in numbers], near=False, frozen=frozen)
-        batch = batch.to(input.words.weight.device)
-        found.append(input(batch)[batch.mask])
+        some = [texts[number] for number in numbers]
+        batch = tensors(model.featurizer.batch(some, window=False, pretrained=pretrained), model.input.words.weight.device)
+        found.append(model.input(batch)[batch.mask])
     return torch.cat(found)
 
 

@@ -31,7 +31,7 @@ Size = Annotated[int, Field(ge=1, le=65_536)]
 Selection = Literal["macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none"]
 _EPOCHS, _STEPS, _MOST_EPOCHS = 8, 1_000, 60
 AUTO = "auto"
-_FROZEN = ("vectors", "backbone")
+_PRETRAINED = ("vectors", "backbone")
 _LINE = re.compile(r"(\w+) = (.*?)(  #.*)?$")
 
 
@@ -59,19 +59,19 @@ class InputTable(_Table):
     at_least: Count
     shortest: Annotated[int, Field(ge=1, le=16)]
     longest: Annotated[int, Field(ge=1, le=16)]
-    buckets: Annotated[int, Field(ge=1, le=10_000_000)]
-    shapes: Annotated[int, Field(ge=1, le=1_000_000)]
-    parts: Annotated[int, Field(ge=0, le=1_000_000)]
+    ngram_buckets: Annotated[int, Field(ge=1, le=10_000_000)]
+    shape_buckets: Annotated[int, Field(ge=1, le=1_000_000)]
+    part_of_speech_buckets: Annotated[int, Field(ge=0, le=1_000_000)]
 
     @property
-    def options(self) -> dict[str, Any]:
-        """The arguments of `build_input`."""
+    def of_bundle(self) -> dict[str, Any]:
+        """What a bundle keeps of it."""
         return self.model_dump(exclude={"at_least", "vectors", "backbone"})
 
     @property
-    def frozen(self) -> tuple[str, str] | None:
-        """Which kind of frozen input is named, and where from."""
-        return next(((kind, source) for kind in _FROZEN if (source := getattr(self, kind)) and source != AUTO), None)
+    def pretrained(self) -> tuple[str, str] | None:
+        """Which kind of pretrained features is named, and where from."""
+        return next(((kind, source) for kind in _PRETRAINED if (source := getattr(self, kind)) and source != AUTO), None)
 
 
 class EncoderTable(_Table):
@@ -91,8 +91,8 @@ class HeadTable(_Table):
     """How vectors become labels."""
 
     chain: bool
-    neighbours: Annotated[int, Field(ge=0, le=16)]
-    rows: Annotated[int, Field(ge=1, le=100_000_000)]
+    window_crf: Annotated[int, Field(ge=0, le=16)]
+    window_crf_buckets: Annotated[int, Field(ge=1, le=100_000_000)]
 
 
 class ObjectiveTable(_Table):
@@ -141,7 +141,7 @@ class TrainingTable(_Table):
     seed: Annotated[int, Field(ge=0, lt=2**31)]
     replay: Annotated[float, Field(ge=0)]
     average: Share
-    adversary: Share
+    adversarial_epsilon: Share
     clip: Annotated[float, Field(ge=0)]
     window: Annotated[int, Field(ge=2, le=LONGEST_WINDOW)]
     overlap: Annotated[int, Field(ge=0, le=LONGEST_WINDOW)]

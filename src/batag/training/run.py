@@ -16,8 +16,7 @@ from batag.encoders.device import choose_device
 from batag.engines.export import add_onnx
 from batag.errors import BatagError, InputError, UsageError
 from batag.evaluation.charts import draw_curves, draw_dial
-from batag.heads.classifier import build_classifier
-from batag.heads.neighbours import SHARE
+from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.objectives import build_objective
 from batag.pages.file import locked, open_output
 from batag.pages.page import without_surrogates
@@ -27,14 +26,15 @@ from batag.training.checkpoint import load_checkpoint, load_weights_file, save_c
 from batag.training.data import BUNDLE, DATA, RECIPE, Data, DataFiles, read_data
 from batag.training.dial import DialOfDev, measure_dial
 from batag.training.folder import BAD_BATCH, BEST, CURVES, DIAL, LAST, METRICS, check_new, check_whole, tidy
-from batag.training.frozen import choose_frozen, frozen_files
+from batag.training.fresh import fresh_classifier
 from batag.training.guard import disk_errors, repeatable
 from batag.training.loop import BadLossError, EpochDone, Learner, StepDone, build_learner, train_steps
 from batag.training.metrics import Metrics
-from batag.training.neighbours import choose_share, fit_neighbours
+from batag.training.pretrained import choose_pretrained, pretrained_files
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.selection import Selection
 from batag.training.shipping import ship
+from batag.training.window_crf import choose_mixing_weight, fit_window_crf
 
 _MAY_CHANGE = {"training.epochs", "training.checkpoint_steps", "training.threads", "dial.clean", "dial.balanced", "dial.rich"}
 
@@ -57,7 +57,7 @@ class Run:
         self.scores: dict[str, Any] = {}
         self.dial: DialOfDev | None = None
         self.fitting = 0.0, 0.0
-        self.neighbours_share: float | None = None
+        self.mixing_weight: float | None = None
         self.not_exported = ""
 
     @classmethod
@@ -68,7 +68,7 @@ class Run:
             raise UsageError("no pages to train on", todo="Name a file of labelled pages")
         if recipe.pages.dictionary:
             files = replace(files, dictionary=(Path(recipe.pages.dictionary),))
-        files = replace(files, frozen=frozen_files(recipe))
+        files = replace(files, pretrained=pretrained_files(recipe))
         facts = files.facts()
         run = cls(folder, recipe, files)
         run.new = True
@@ -135,17 +135,10 @@ class Run:
     def _build(self, *, problems: Problems, watch: Any) -> None:
         """The pages, and a learner at its start."""
         self.data = read_data(self.files, self.recipe, problems=problems, watch=watch)
-        frozen = choose_frozen(self.recipe, self.files, self.data)
+        pretrained = choose_pretrained(self.recipe, self.files, self.data)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.recipe.training.seed)
-            model = build_classifier(
-                self.data.vocabulary,
-                labels=len(self.data.scheme.labels),
-                input=self.recipe.input.options | {"frozen_width": frozen.width if frozen else 0},
-                encoder=self.recipe.encoder.model_dump(),
-                head=self.recipe.head.model_dump(),
-            )
-            model.input.lexicon.frozen = frozen
+            model = fresh_classifier(self.recipe, self.data.vocabulary, self.data.scheme, pretrained=pretrained)
             if self.data.base is not None:
                 load_base(model, self.data.base, vocabulary=self.data.vocabulary, labels=self.data.scheme.labels)
         self.learner = build_learner(model, average=self.recipe.training.average, device=self.device)
@@ -157,7 +150,7 @@ class Run:
         assert self.learner is not None
         began = time.monotonic(), time.process_time()
         with repeatable(self.recipe.training.threads, strict=self.device.type == "cpu"):
-            fit_neighbours(self.learner.model, self.data.train, watch=watch)
+            fit_window_crf(self.learner.model, self.data.train, watch=watch)
         self.fitting = time.monotonic() - began[0], time.process_time() - began[1]
 
     def train(self) -> Iterator[StepDone | EpochDone]:
@@ -182,7 +175,7 @@ class Run:
             tidy(self.folder)
             self._write_recipe()
             self.metrics.go_back(step=self.learner.step, epochs=self.learner.epochs)
-            if self.learner.model.neighbours is not None and not self.learner.step:
+            if self.learner.model.window_crf is not None and not self.learner.step:
                 self.save()  # what was fitted is not fitted again
             began, busy = time.monotonic() - self.fitting[0], time.process_time() - self.fitting[1]
             while True:
@@ -251,8 +244,8 @@ class Run:
         assert self.learner is not None
         weights, facts = load_weights_file(self.folder / BEST)
         tuned = self.data.dev if self.data.tuned_by_both else self.data.judge.examples
-        weights = choose_share(self.learner.model, weights, tuned)
-        self.neighbours_share = weights[SHARE].item() if self.learner.model.neighbours is not None else None
+        weights = choose_mixing_weight(self.learner.model, weights, tuned)
+        self.mixing_weight = weights[MIXING_WEIGHT].item() if self.learner.model.window_crf is not None else None
         name = without_surrogates(self.folder.resolve().name)
         before = self.data.base.description if self.data.base is not None else None
         dial = measure_dial(self.learner.model, weights, self.data, recipe=self.recipe, before=before)
@@ -266,7 +259,7 @@ class Run:
             weights=weights,
             scores=self.scores,
             dial=dial,
-            frozen=self.learner.model.input.lexicon.frozen,
+            pretrained=self.learner.model.featurizer.pretrained,
         )
         if self.recipe.training.export:
             self.not_exported = add_onnx(self.folder / BUNDLE, [(each.words, each.labels) for each in self.data.dev])

@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from batag.bundles.bundle import Bundle, write_bundle
-from batag.features.pretrained import Frozen
+from batag.features.pretrained import PretrainedFeatures
 from batag.labels.scheme import Scheme
 from batag.segmentation import DICTIONARIES
 from batag.segmentation.segmentation import Segmentation
@@ -29,7 +29,7 @@ def ship(
     weights: Mapping[str, Tensor],
     scores: Mapping[str, Any],
     dial: DialOfDev,
-    frozen: Frozen | None,
+    pretrained: PretrainedFeatures | None,
 ) -> None:
     """Write the bundle."""
     write_bundle(
@@ -37,7 +37,7 @@ def ship(
         weights=weights,
         vocabulary=data.vocabulary,
         dictionary=data.dictionary,
-        frozen=frozen,
+        pretrained=pretrained,
         description=_description(name, recipe, data.scheme, data.segmentation)
         | dial.facts(data.scheme.classes)
         | {
@@ -58,7 +58,7 @@ def ship_distilled(
     weights: Mapping[str, Tensor],
     metrics: Mapping[str, Any],
     dial: Mapping[str, Any],
-    vectors: Frozen | None,
+    pretrained: PretrainedFeatures | None,
     facts: Mapping[str, Any],
 ) -> None:
     """Write the bundle of a student, which knows the words and classes of its teacher."""
@@ -67,7 +67,7 @@ def ship_distilled(
         weights=weights,
         vocabulary=teacher.vocabulary,
         dictionary=teacher.dictionary,
-        frozen=vectors,
+        pretrained=pretrained,
         description=_description(name, recipe, teacher.scheme, teacher.segmentation)
         | dict(dial)
         | {"allowed": teacher.description.allowed, "metrics": dict(metrics), "trained_on": dict(facts)},
@@ -84,7 +84,7 @@ def _description(name: str, recipe: Recipe, scheme: Scheme, segmentation: Segmen
         "labels": list(scheme.labels),
         "segmentation": {"name": segmentation.name, "rules": list(segmentation.cleaner.rules)},
         "dictionaries": {name: version(name) for name in DICTIONARIES},
-        "input": recipe.input.options,
+        "input": recipe.input.of_bundle,
         "encoder": recipe.encoder.model_dump(),
         "head": recipe.head.model_dump(),
         "window": recipe.training.window,

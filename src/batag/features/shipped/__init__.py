@@ -1,4 +1,4 @@
-"""What comes with batag to know new words by: word vectors for Japanese and English, a reader of characters for Chinese."""
+"""Pretrained features that come with batag: word vectors for Japanese and English, a character network for Chinese."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from batag.errors import InputError
 from batag.features.batches import Floats
 from batag.features.character_vectors import CharacterVectors
-from batag.features.pretrained import FrozenWords, join_words
+from batag.features.pretrained import PretrainedWords, join_words
 from batag.features.word_vectors import Rows, WordVectors
 from batag.pages.languages import LANGUAGES
 
@@ -26,15 +26,14 @@ _DIGESTS = {
 }
 """SHA-256 of each file, looked at when it is read."""
 _ENOUGH = 0.1
-"""This share of the pages has to be in a language for what is known of its words to be worth its place."""
+"""This share of the pages has to be in a language for its pretrained words to be worth their place."""
 
 
-def words_for(pages: Mapping[str, int]) -> FrozenWords | None:
-    """What is known of words of pages of which so many are in each language, if there is something."""
+def words_for(pages: Mapping[str, int]) -> PretrainedWords | None:
+    """The pretrained words for pages of which so many are in each language, if there are any."""
     enough = max(1.0, _ENOUGH * sum(pages.values()))
-    made: dict[str, Callable[[], FrozenWords]] = {"ja": japanese_vectors, "en": english_vectors, "zh": chinese_characters}
-    count = {name: sum(pages.get(row.name, 0) for row in LANGUAGES.values() if row.pretrained == name) for name in made}
-    return join_words([make() for name, make in made.items() if count[name] >= enough])
+    count = {name: sum(pages.get(row.name, 0) for row in LANGUAGES.values() if row.pretrained == name) for name in SHIPPED}
+    return join_words([make() for name, make in SHIPPED.items() if count[name] >= enough])
 
 
 def japanese_vectors() -> WordVectors:
@@ -44,17 +43,17 @@ def japanese_vectors() -> WordVectors:
 
 
 def english_vectors() -> WordVectors:
-    """Vectors of the most frequent English words, and the groups of like words that they stand in, coarse and fine."""
+    """Vectors of the most frequent English words, and the clusters of like words that they are in, coarse and fine."""
     words, found = _read("en")
-    groups = np.stack((found["coarse"][found["fine"]], found["fine"]), axis=1)
-    return WordVectors(words.split("\n"), *_table(found), groups=groups, kind="english")
+    clusters = np.stack((found["coarse"][found["fine"]], found["fine"]), axis=1)
+    return WordVectors(words.split("\n"), *_table(found), clusters=clusters, kind="english")
 
 
 def chinese_characters() -> CharacterVectors:
     """A network that reads Chinese words, Traditional or Simplified, and Latin ones among them."""
     text, found = _read("zh")
     characters, *names = text.split("\n")
-    return CharacterVectors(characters, names, found)
+    return CharacterVectors(characters, names, {name.replace("kinds", "word_classes"): value for name, value in found.items()})
 
 
 def _read(name: str) -> tuple[str, dict[str, np.ndarray]]:
@@ -81,3 +80,11 @@ def _table(found: Mapping[str, np.ndarray]) -> tuple[Floats, Rows]:
     """The vectors after a row of zeros, and which one is whose."""
     table = np.concatenate((np.zeros((1, found["vectors"].shape[1])), found["vectors"])).astype(np.float32)
     return table, found["rows"].astype(np.int32) + 1
+
+
+SHIPPED: Mapping[str, Callable[[], PretrainedWords]] = {
+    "ja": japanese_vectors,
+    "en": english_vectors,
+    "zh": chinese_characters,
+}
+"""By the names that the table of languages has them under."""

@@ -1,4 +1,4 @@
-"""The reader of neighbours: fitted to all pages at once before the encoder takes its first step; its share is dev's choice.
+"""The window CRF: fitted to all pages at once before the encoder takes its first step; dev chooses its mixing weight.
 
 Shapes: B pages, L tokens, N tokens of all pages, C labels.
 """
@@ -16,37 +16,37 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from batag.encoders.input import tensors
 from batag.evaluation.operating_point import Floats, log_probabilities
 from batag.features.batches import BATCH_TOKENS, by_length
-from batag.features.lexicon import InputBatch
+from batag.features.featurizer import Batch
 from batag.heads.classifier import TokenClassifier
-from batag.heads.neighbours import SHARE, Neighbours
+from batag.heads.torch_heads import MIXING_WEIGHT, WindowCRF
 from batag.labels.scheme import IGNORED
 from batag.training.examples import Example
 from batag.training.loop import padded_labels, probabilities_with
 
-_SHARES, _SCALES = np.linspace(0, 1, 21), np.linspace(0.4, 1.6, 13)
+_MIXING_WEIGHTS, _SCALES = np.linspace(0, 1, 21), np.linspace(0.4, 1.6, 13)
 ROUNDS, _HISTORY, _SQUARES = 90, 10, 1e-5
 _MOST = 4_000_000
 Watch = Callable[[Iterable[int]], Iterable[int]]
 
 
-def fit_neighbours(model: TokenClassifier, examples: Sequence[Example], *, watch: Watch = iter) -> None:
+def fit_window_crf(model: TokenClassifier, examples: Sequence[Example], *, watch: Watch = iter) -> None:
     """Fit to the pages that people labelled (to machines' if there are no others) by L-BFGS, near to where it begins.
 
-    What the pages do not speak of stays as it was: nothing in a fresh reader, what a start knew in another.
+    Weights of features that no page has stay as they were: 0, or those of the base bundle.
     """
-    reader = model.neighbours
-    if reader is None:
+    if model.window_crf is None:
         return
-    some = _some(_of_people(examples), tokens=_MOST // reader.facts.shape[1])
+    some = _some(_of_people(examples), tokens=_MOST // model.window_crf.weights.shape[1])
     batches = []
     for numbers in by_length([len(example.words) for example in some], tokens=4 * BATCH_TOKENS):
         chosen = [some[number] for number in numbers]
-        batch = model.input.lexicon.batch([example.words for example in chosen], frozen=False)
+        batch = tensors(model.featurizer.batch([example.words for example in chosen], pretrained=False), torch.device("cpu"))
         batches.append((batch, padded_labels(chosen, batch.mask.shape[1])))
     if batches:
-        _fit(reader, batches, watch=watch)
+        _fit(model.window_crf, batches, watch=watch)
 
 
 def _of_people(examples: Sequence[Example]) -> list[Example]:
@@ -64,16 +64,16 @@ def _some(examples: Sequence[Example], *, tokens: int) -> Sequence[Example]:
     return drawn[: max(1, sum(1 for _ in takewhile(lambda end: end <= tokens, ends)))]
 
 
-def _fit(reader: Neighbours, batches: Sequence[tuple[InputBatch, Tensor]], *, watch: Watch) -> None:
-    """Only rows that some word has are fitted, in a small reader of their own: few pages take little time."""
-    seen = torch.cat([_near(batch) for batch, _ in batches]).unique()
-    small = Neighbours(reader.facts.shape[1], side=reader.side, rows=len(seen))
-    small.load_state_dict(reader.state_dict() | {"facts": reader.facts[seen.to(reader.facts.device)]})
-    fitted = [small.facts, small.edge, *small.chain.parameters()]
+def _fit(crf: WindowCRF, batches: Sequence[tuple[Batch[Tensor], Tensor]], *, watch: Watch) -> None:
+    """Only rows that some word has are fitted, in a small CRF of their own: few pages take little time."""
+    seen = torch.cat([_rows(batch) for batch, _ in batches]).unique()
+    small = WindowCRF(crf.weights.shape[1], side=crf.side, buckets=len(seen))
+    small.load_state_dict(crf.state_dict() | {"weights": crf.weights[seen.to(crf.weights.device)]})
+    fitted = [small.weights, small.edge, *small.chain.parameters()]
     for value in fitted:
         value.requires_grad_(True)
-    start = [value.detach().clone() for value in fitted]
-    examples = [(replace(batch, near=torch.searchsorted(seen, _near(batch))), labels.flatten()) for batch, labels in batches]
+    before = [value.detach().clone() for value in fitted]
+    examples = [(replace(batch, window=torch.searchsorted(seen, _rows(batch))), labels.flatten()) for batch, labels in batches]
     tokens = max(sum(int((labels != IGNORED).sum()) for _, labels in examples), 1)
     optimizer = torch.optim.LBFGS(
         fitted, max_iter=ROUNDS, max_eval=ROUNDS, history_size=_HISTORY, line_search_fn="strong_wolfe"
@@ -89,36 +89,39 @@ def _fit(reader: Neighbours, batches: Sequence[tuple[InputBatch, Tensor]], *, wa
             part = F.cross_entropy(logits, labels, ignore_index=IGNORED, reduction="sum") / tokens
             part.backward()
             total += part.detach()
-        squares = _SQUARES * torch.stack([(value - own).square().sum() for value, own in zip(fitted, start, strict=True)]).sum()
+        apart = [(value - own).square().sum() for value, own in zip(fitted, before, strict=True)]
+        squares = _SQUARES * torch.stack(apart).sum()
         squares.backward()
         return total + squares.detach()
 
     optimizer.step(loss)
     for _ in rounds:  # to the end of the bar
         pass
-    whole = reader.facts.index_copy(0, seen.to(reader.facts.device), small.facts.detach().to(reader.facts.device))
-    reader.load_state_dict(small.state_dict() | {"facts": whole})
+    whole = crf.weights.index_copy(0, seen.to(crf.weights.device), small.weights.detach().to(crf.weights.device))
+    crf.load_state_dict(small.state_dict() | {"weights": whole})
 
 
-def _near(batch: InputBatch) -> Tensor:
-    assert batch.near is not None
-    return batch.near
+def _rows(batch: Batch[Tensor]) -> Tensor:
+    assert batch.window is not None
+    return batch.window
 
 
-def choose_share(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> dict[str, Tensor]:
-    """The weights with the share of the reader of neighbours that makes dev's labels most probable, if there is one."""
-    if model.neighbours is None:
+def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> dict[str, Tensor]:
+    """The weights with the mixing weight of the window CRF that makes dev's labels most probable, if there is one."""
+    if model.window_crf is None:
         return dict(weights)
     labels_N = np.concatenate([np.array(example.labels) for example in dev])
     known_N = np.flatnonzero(labels_N != IGNORED)
-    known_N = known_N[:: 1 + len(known_N) * model.neighbours.facts.shape[1] // _MOST]
-    encoder_NC, reader_NC = (_logits(model, dict(weights) | {SHARE: torch.tensor(share)}, dev)[known_N] for share in (0.0, 1.0))
+    known_N = known_N[:: 1 + len(known_N) * model.window_crf.weights.shape[1] // _MOST]
+    encoder_NC, crf_NC = (
+        _logits(model, dict(weights) | {MIXING_WEIGHT: torch.tensor(alone)}, dev)[known_N] for alone in (0.0, 1.0)
+    )
     losses = [
-        # How sure both are together is the calibration's business.
-        min(_loss(scale * ((1 - share) * encoder_NC + share * reader_NC), labels_N[known_N]) for scale in _SCALES)
-        for share in _SHARES
+        # How sure both are together is left to the calibration.
+        min(_loss(scale * ((1 - mixed) * encoder_NC + mixed * crf_NC), labels_N[known_N]) for scale in _SCALES)
+        for mixed in _MIXING_WEIGHTS
     ]
-    return dict(weights) | {SHARE: torch.tensor(float(_SHARES[int(np.argmin(losses))]))}
+    return dict(weights) | {MIXING_WEIGHT: torch.tensor(float(_MIXING_WEIGHTS[int(np.argmin(losses))]))}
 
 
 def _logits(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> Floats:

@@ -1,7 +1,7 @@
-"""What the second reader (`head.neighbours`) brings: the default recipe with it and without it, by corpus, size and seed.
+"""What the window CRF (`head.window_crf`) brings: the default recipe with it and without it, by corpus, size and seed.
 
-Run `python benchmarks/second_reader.py FOLDER_OF_CORPORA --out benchmarks/results`. The encoder's weights after each epoch do
-not depend on the second reader, so one training gives both rows: each chooses its epoch and its operating points on dev by
+Run `python benchmarks/window_crf.py FOLDER_OF_CORPORA --out benchmarks/results`. The encoder's weights after each epoch do
+not depend on the window CRF, so one training gives both rows: each chooses its epoch and its operating points on dev by
 itself, and is then scored on test. Finished trainings are kept in --runs.
 """
 
@@ -35,10 +35,10 @@ from batag.training.data import DataFiles
 from batag.training.folder import BEST
 from batag.training.loop import EpochDone, probabilities_with
 from batag.training.loop import score as score_dev
-from batag.training.neighbours import choose_share
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 from batag.training.selection import Selection
+from batag.training.window_crf import choose_mixing_weight
 
 NAMES = ("taobao-words", "wikipedia-words", "conll2003")
 SIZES = (100, 500, 0)
@@ -46,7 +46,7 @@ POINTS = {"macro F1 (balanced)": ("balanced", "macro_f1"), "macro F2 (rich)": ("
 
 
 class BothRun(Run):
-    """A run that also keeps the weights that are best on dev without the second reader."""
+    """A run that also keeps the weights that are best on dev without the window CRF."""
 
     alone: dict[str, torch.Tensor]
 
@@ -57,15 +57,15 @@ class BothRun(Run):
         if done.epoch == 1:
             self.best_alone = Selection(self.recipe.training.selection)
         model = self.learner.model
-        reader, model.neighbours = model.neighbours, None
+        window_crf, model.window_crf = model.window_crf, None
         scores = score_dev(self.learner, self.data.judge.examples, self.data.scheme, device=self.device)
         if self.best_alone.better(done.epoch, scores.summary()):
             self.alone = {name: value.clone() for name, value in self.learner.weights().items()}
-        model.neighbours = reader
+        model.window_crf = window_crf
 
 
 def run(name: str, size: int, seed: int, data: Path, runs: Path) -> None:
-    """One training, scored with the second reader and without it."""
+    """One training, scored with the window CRF and without it."""
     torch.set_num_threads(1)
     corpus = CORPORA[name]
     pages = corpus.pages(data)
@@ -83,11 +83,11 @@ def run(name: str, size: int, seed: int, data: Path, runs: Path) -> None:
     assert training.learner is not None
     model = training.learner.model
     scheme, parts = read_pages_of(pages, corpus.scheme)
-    found: dict[str, Any] = {"share": training.neighbours_share}
-    both = choose_share(model, load_weights_file(stem / BEST)[0], parts["dev"].examples)
+    found: dict[str, Any] = {"mixing_weight": training.mixing_weight}
+    both = choose_mixing_weight(model, load_weights_file(stem / BEST)[0], parts["dev"].examples)
     for row, weights in (("with", both), ("without", training.alone)):
         if row == "without":
-            model.neighbours = None
+            model.window_crf = None
         dev, test = (probabilities_with(model, weights, parts[split].examples) for split in ("dev", "test"))
         dial = choose_points(parts["dev"], dev, scheme)
         decoding = Decoding(scheme, dial=dial, stop_words=stop_words_by_language())
@@ -101,7 +101,7 @@ def run(name: str, size: int, seed: int, data: Path, runs: Path) -> None:
 def table(runs: Path, seeds: int) -> str:
     """Means over seeds, and the gain over all corpora that are there at each size."""
     lines = [
-        "| corpus | pages | seeds | share | F1 with | F1 without | gain | F2 with | F2 without | gain |",
+        "| corpus | pages | seeds | mixing weight | F1 with | F1 without | gain | F2 with | F2 without | gain |",
         f"|{'---|' * 10}",
     ]
     gains: dict[int, list[float]] = {}
@@ -110,7 +110,7 @@ def table(runs: Path, seeds: int) -> str:
         found = [json.loads(path.read_text("utf-8")) for path in paths if path.exists()]
         if not found:
             continue
-        cells = [name, str(size or "all"), str(len(found)), f"{statistics.mean(each['share'] for each in found):.2f}"]
+        cells = [name, str(size or "all"), str(len(found)), f"{statistics.mean(each['mixing_weight'] for each in found):.2f}"]
         for title in POINTS:
             one, other = (statistics.mean(each[row][title] for each in found) for row in ("with", "without"))
             cells += [f"{one:.1f}", f"{other:.1f}", f"{one - other:+.2f}"]
@@ -127,7 +127,7 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--runs", type=new_folder, default="second-reader-runs")
+    parser.add_argument("--runs", type=new_folder, default="window-crf-runs")
     parser.add_argument("--out", type=new_folder)
     parser.add_argument("--show", action="store_true", help="train nothing, print what is there")
     options = parser.parse_args()
@@ -141,7 +141,7 @@ def main() -> None:
     print(text)
     if options.out:
         where = f"{platform.machine()}, torch {torch.__version__}, {date.today()}"
-        (options.out / "second-reader.md").write_text(f"{text}\n\n{where}\n", encoding="utf-8")
+        (options.out / "window-crf.md").write_text(f"{text}\n\n{where}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -27,14 +27,14 @@ from batag.training.whole import train_run
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with word vectors, which are gone afterwards: a bundle carries them."""
-    folder = tmp_path_factory.mktemp("frozen")
+    folder = tmp_path_factory.mktemp("pretrained")
     rng = np.random.default_rng(0)
     words = sorted({word for page in catalogue(20) for field in page.fields.values() for word in field.split()})
     lines = [f"{word} {' '.join(f'{value:.3f}' for value in rng.normal(size=5))}" for word in words if " " not in word]
     vectors = folder / "vectors.txt"
     vectors.write_text("\n".join(lines), encoding="utf-8")
     write_pages(catalogue(20), folder / "train.jsonl")
-    settings = [*QUICK, "training.epochs=1", "head.neighbours=0", f"input.vectors={vectors}"]
+    settings = [*QUICK, "training.epochs=1", "head.window_crf=0", f"input.vectors={vectors}"]
     dev = catalogue(5, split="dev")
     made = train_run(folder / "train.jsonl", dev=dev, out=folder / "run", settings=as_dict(*settings), device="cpu")
     vectors.unlink()
@@ -50,7 +50,7 @@ def bundle(run: Path, tmp_path: Path) -> Path:
 
 def test_a_bundle_carries_its_vectors_and_says_so(run: Path, bundle: Path) -> None:
     said = read_bundle(bundle).description
-    assert (said.format, said.frozen, said.input.frozen_width) == (FORMAT, "vectors", 5)
+    assert (said.format, said.pretrained, said.input.pretrained_width) == (FORMAT, "vectors", 5)
     page = catalogue(3, split="test")[0]
     assert batag.load(bundle).tag(page) == batag.load(run).tag(page)
 
@@ -84,7 +84,7 @@ def test_vectors_reach_the_tags(bundle: Path) -> None:
     pages = catalogue(5, split="test")
     before = [[tag.score for tag in tags] for tags in batag.load(bundle).tag_many(pages)]
     found = read_bundle(bundle)
-    table = found.frozen
+    table = found.pretrained
     assert table is not None
     rows = len(json.loads((bundle / "vectors.json").read_bytes())) + 1
     exchange(bundle, "vectors.safetensors", save({"vectors": torch.full((rows, 5), 7.0).cumsum(1)}))
@@ -121,9 +121,9 @@ def test_vectors_that_do_not_fit_are_refused_when_they_are_loaded(bundle: Path, 
         batag.load(bundle)
 
 
-def test_half_a_frozen_input_is_refused(bundle: Path) -> None:
-    with pytest.raises(InputError, match="only half"):
-        read_bundle(redescribe(bundle, lambda said: said.update(frozen="")))
+def test_half_described_pretrained_features_are_refused(bundle: Path) -> None:
+    with pytest.raises(InputError, match="not both"):
+        read_bundle(redescribe(bundle, lambda said: said.update(pretrained="")))
 
 
 def test_files_that_somebody_put_into_the_backbone_are_refused(tmp_path: Path) -> None:

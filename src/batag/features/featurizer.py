@@ -1,0 +1,213 @@
+"""Words to numbers, the same for training and for every engine.
+
+Shapes: B pages, L tokens, U distinct words of a batch, K numbers of pretrained features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import chain, groupby
+from threading import Lock
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.features.batches import Floats
+from batag.features.pretrained import PretrainedFeatures
+from batag.features.vocabulary import PADDING, Vocabulary
+from batag.features.word import Key, WordFeatures, hashed, ngram_rows, shape, whole_word, window_rows
+from batag.segmentation.speech import has_han_or_kana, parts_of_speech, words_around
+
+_REMEMBERED = 100_000
+_CHARACTERS = 0.8
+_LOCK = Lock()
+_RICH = {"shortest": 1, "longest": 4, "ngram_buckets": 20_000, "shape_buckets": 1_000, "part_of_speech_buckets": 0}
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Batch(Generic[T]):
+    """The features of pages, in NumPy arrays or in tensors.
+
+    `words` and `mask` are [B,L]. What follows from how a word is written is there once for each distinct word, and
+    `word_of_token` [B,L] says which one a token is: its shape, and the rows of all words' n-grams, parts of speech and window
+    features one after the other, with `..._offsets` where a word's begin. `pretrained` is [B,L,K].
+    """
+
+    words: T
+    mask: T
+    word_of_token: T
+    ngrams: T | None = None
+    ngram_offsets: T | None = None
+    shapes: T | None = None
+    parts_of_speech: T | None = None
+    part_of_speech_offsets: T | None = None
+    window: T | None = None
+    window_offsets: T | None = None
+    pretrained: T | None = None
+
+    def map(self, change: Callable[[T], V]) -> Batch[V]:
+        """The same with every array changed: `batch.map(torch.from_numpy)`."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        changed: dict[str, Any] = {name: None if value is None else change(value) for name, value in values.items()}
+        return Batch(**changed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The features of a word that was looked up, in little memory."""
+
+    word: int
+    ngrams: Ints
+    shape: int
+    parts_of_speech: Ints
+    window: tuple[Ints, ...]
+    pretrained: Floats | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Featurizer:
+    """All that is known of words: their numbers, hashed n-grams, shapes and parts of speech, the features of a window CRF that
+    sees `window` words to each side, and pretrained features. Without `ngram_buckets` a word is its number alone.
+
+    Nothing of it changes after it was built; words that were looked up are remembered, up to a number.
+    """
+
+    vocabulary: Vocabulary
+    pretrained: PretrainedFeatures | None = None
+    shortest: int = 1
+    longest: int = 4
+    ngram_buckets: int = 0
+    shape_buckets: int = 0
+    part_of_speech_buckets: int = 0
+    window: int = 0
+    window_buckets: int = 1
+    _rows: dict[Key, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _known: list[_Known] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @classmethod
+    def build(
+        cls,
+        vocabulary: Vocabulary,
+        *,
+        input: Mapping[str, Any],
+        head: Mapping[str, Any] = MappingProxyType({}),
+        pretrained: PretrainedFeatures | None = None,
+    ) -> Featurizer:
+        """The featurizer that the `input` and `head` tables of a recipe or bundle mean."""
+        sizes = {name: input.get(name, usual) for name, usual in _RICH.items()} if input["kind"] == "rich" else {}
+        window = {"window": head.get("window_crf", 0), "window_buckets": head.get("window_crf_buckets", 1)}
+        return cls(vocabulary=vocabulary, pretrained=pretrained, **sizes, **window)
+
+    @staticmethod
+    def fold(word: str) -> str:
+        """The form that words with n-grams are known by; the shape keeps the case."""
+        return word.lower()
+
+    @property
+    def pretrained_width(self) -> int:
+        """How many numbers the pretrained features of a token are; 0 without any."""
+        return self.pretrained.width if self.pretrained is not None else 0
+
+    def keys(self, words: Sequence[str]) -> Sequence[Key]:
+        """Where tokens are single characters (as in many corpora), each is known with the word that it lies in."""
+        if not self.part_of_speech_buckets or list(map(len, words)).count(1) < _CHARACTERS * len(words):
+            return words
+        keys: list[Key] = []
+        for single, run in groupby(words, key=lambda word: len(word) == 1 and not word.isspace()):
+            tokens = list(run)
+            joined = single and has_han_or_kana("".join(tokens))
+            keys += ((token, *around) for token, around in zip(tokens, words_around(tokens), strict=True)) if joined else tokens
+        return keys
+
+    def features(self, key: Key, clusters: Sequence[str] = ()) -> WordFeatures:
+        """The features of one word; `clusters` are the groups of like words that pretrained features put it into."""
+        word, around, place = (key, key, "") if isinstance(key, str) else key
+        named = (*parts_of_speech(around), *clusters) if self.part_of_speech_buckets or self.window else ()
+        parts = [f"{part}{place}" for part in (*named, *place)] if self.part_of_speech_buckets else []
+        ngrams = {"shortest": self.shortest, "longest": self.longest, "buckets": self.ngram_buckets}
+        return WordFeatures(
+            self.vocabulary.number(self.fold(word) if self.ngram_buckets else word),
+            ngram_rows(self.fold(around), **ngrams) if self.ngram_buckets else [],
+            hashed(shape(word), self.shape_buckets) if self.ngram_buckets else 0,
+            [hashed(part, self.part_of_speech_buckets) for part in parts],
+            window_rows(key, named, side=self.window, buckets=self.window_buckets) if self.window else [],
+        )
+
+    def look_up(self, keys: Sequence[Key]) -> tuple[list[WordFeatures], Floats | None]:
+        """The features of words, and the pretrained vectors of words [N,K] if there are any."""
+        words = self.pretrained.words if self.pretrained is not None else None
+        if words is None:
+            return list(map(self.features, keys)), None
+        vectors, clusters = words.look_up(list(map(whole_word, keys)))
+        return list(map(self.features, keys, clusters)), vectors
+
+    def batch(self, pages: Sequence[Sequence[str]], *, window: bool = True, pretrained: bool = True) -> Batch[Array]:
+        """Pages (words in order) side by side, the shorter ones padded; `window` or `pretrained` features may be left out."""
+        with _LOCK:
+            keys = list(map(self.keys, pages))
+            rows_BL = self._numbered(keys)
+            distinct, inverse = _distinct(rows_BL)
+            known = [self._known[row] for row in distinct]
+        of_token_BL = inverse.reshape(rows_BL.shape)
+        words_U = np.fromiter((each.word for each in known), dtype=np.int64, count=len(known))
+        arrays: dict[str, Array] = {"words": words_U[of_token_BL], "mask": rows_BL > 0, "word_of_token": of_token_BL}
+        if self.ngram_buckets:
+            arrays["ngrams"], arrays["ngram_offsets"] = _in_a_row([each.ngrams for each in known])
+            arrays["shapes"] = np.array([each.shape for each in known])
+        if self.part_of_speech_buckets:
+            parts = [each.parts_of_speech for each in known]
+            arrays["parts_of_speech"], arrays["part_of_speech_offsets"] = _in_a_row(parts)
+        if window and self.window:
+            arrays["window"], arrays["window_offsets"] = _in_a_row([rows for each in known for rows in each.window])
+        if pretrained and self.pretrained is not None:
+            vectors = [each.pretrained for each in known if each.pretrained is not None]
+            arrays["pretrained"] = self.pretrained.of(pages, np.stack(vectors)[of_token_BL] if vectors else None)
+        return Batch(**arrays)
+
+    def _numbered(self, pages: Sequence[Sequence[Key]]) -> Ints:
+        """The row of each token's features among those that are remembered, 0 at padding."""
+        if not self._known or len(self._known) > _REMEMBERED:
+            self._forget()
+        if new := [key for key in dict.fromkeys(chain.from_iterable(pages)) if key not in self._rows]:
+            found, vectors = self.look_up(new)
+            for number, (key, each) in enumerate(zip(new, found, strict=True)):
+                self._rows[key] = len(self._known)
+                self._known.append(_compact(each, None if vectors is None else vectors[number]))
+        rows = np.zeros((len(pages), max(map(len, pages))), dtype=np.int64)
+        for place, keys in enumerate(pages):
+            rows[place, : len(keys)] = [self._rows[key] for key in keys]
+        return rows
+
+    def _forget(self) -> None:
+        words = self.pretrained.words if self.pretrained is not None else None
+        padding = WordFeatures(PADDING, [0], 0, [], [[] for _ in range(2 * self.window + 1)])
+        self._rows.clear()
+        self._known[:] = [_compact(padding, None if words is None else np.zeros(words.width, dtype=np.float32))]
+
+
+def _compact(features: WordFeatures, vector: Floats | None) -> _Known:
+    ngrams, parts, *window = (
+        np.array(rows, dtype=np.int64) for rows in (features.ngrams, features.parts_of_speech, *features.window)
+    )
+    return _Known(features.word, ngrams, features.shape, parts, tuple(window), vector)
+
+
+def _in_a_row(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """All of them one after the other, and where each begins."""
+    return np.concatenate(rows), np.cumsum([0, *map(len, rows[:-1])])
+
+
+def _distinct(rows: Ints) -> tuple[Ints, Ints]:
+    """The distinct rows of a batch in order of appearance, whatever was seen before it, and which one stands where."""
+    distinct, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return distinct[order], rank[inverse]

@@ -1,0 +1,110 @@
+"""What can be told from a word by looking at it, as rows of hashed tables: n-grams, shape, window features."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from zlib import crc32
+
+_RUNS = re.compile(r"(.)\1+")
+_LONGEST = 64
+_AFFIX = 3
+_BEGUN = {step: crc32(f"{step}:".encode()) for step in range(-16, 17)}
+Key = str | tuple[str, str, str]
+"""A word; or a character, the word that it lies in and its place there."""
+
+
+class WordFeatures(NamedTuple):
+    """A word in numbers: its own, and the rows of its n-grams, shape and parts of speech; `window` has the rows of the window
+    CRF, a list for each place of the window that the word may stand at."""
+
+    word: int
+    ngrams: list[int]
+    shape: int
+    parts_of_speech: list[int]
+    window: list[list[int]]
+
+
+def whole_word(key: Key) -> str:
+    """A word; of a character, the word that it lies in."""
+    return key if isinstance(key, str) else key[1]
+
+
+def hashed(text: str, buckets: int) -> int:
+    """The row of a table with so many buckets."""
+    return crc32(text.encode(errors="replace")) % buckets
+
+
+def ngram_rows(word: str, *, shortest: int, longest: int, buckets: int) -> list[int]:
+    """The rows of all n-grams of `<word>`; of a very long word, of its two ends."""
+    if len(word) > 2 * _LONGEST:
+        word = word[:_LONGEST] + word[-_LONGEST:]
+    letters = [letter.encode(errors="replace") for letter in f"<{word}>"]
+    rows: list[list[int]] = [[] for _ in range(longest)]
+    for at in range(len(letters)):
+        checksum = 0
+        for size, letter in enumerate(letters[at : at + longest]):
+            # A longer n-gram goes on with the checksum of the shorter one.
+            checksum = crc32(letter, checksum)
+            rows[size].append(checksum % buckets)
+    # A bare edge mark is the same in every word.
+    rows[0] = [each for each, letter in zip(rows[0], letters, strict=True) if letter not in (b"<", b">")]
+    return [each for of_size in rows[shortest - 1 :] for each in of_size] or [0]
+
+
+def window_rows(key: Key, parts_of_speech: Sequence[str], *, side: int, buckets: int) -> list[list[int]]:
+    """The rows of the window features of a word, for each place from `side` words before to `side` words after."""
+    own, near, far = window_features(key, parts_of_speech)
+    encoded = [feature.encode(errors="replace") for feature in own]
+    rows = []
+    for step in range(-side, side + 1):
+        # The features of a neighbour are the first ones of the word itself.
+        count = len((own, near, far)[min(abs(step), 2)])
+        rows.append([crc32(feature, _BEGUN[step]) % buckets for feature in encoded[:count]])
+    return rows
+
+
+def window_features(key: Key, parts_of_speech: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """The window CRF's features of a word that is to be labelled, of one next to it, and of one further off."""
+    word, around, place = (key, key, "") if isinstance(key, str) else key
+    around = around[:_LONGEST].lower()
+    far = [f"w={word[:_LONGEST]}", f"shape={shape(word)}"]
+    near = far + [f"part={part}{place}" for part in parts_of_speech]
+    sizes = range(1, _AFFIX + 1)
+    affixes = [affix for size in sizes if size <= len(word) for affix in (f"first={word[:size]}", f"last={word[-size:]}")]
+    ngrams = [f"gram={around[at : at + size]}" for size in sizes for at in range(len(around) - size + 1)]
+    inside = [f"in={around}{place}"] if place else []
+    return [*near, "any", *affixes, *ngrams, *inside], near, far
+
+
+@lru_cache(1024)
+def shape(word: str) -> str:
+    """The classes of its characters, runs shortened: NORDVIK is X, 120cm is dx, ルモラ is k."""
+    return _RUNS.sub(r"\1", word[:_LONGEST].translate(_CLASSES))
+
+
+def _character_class(character: str) -> str:
+    if character.isdigit():
+        return "d"
+    if character.isupper():
+        return "X"
+    if character.islower():
+        return "x"
+    if "\u30a0" <= character <= "\u30ff":
+        return "k"
+    if "\u3040" <= character <= "\u309f":
+        return "h"
+    return "c" if character.isalpha() else character
+
+
+class _Classes(dict[int, str]):
+    """The class of each character, by its code; found once."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _character_class(chr(code))
+        return self[code]
+
+
+_CLASSES = _Classes()
