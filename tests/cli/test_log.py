@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.tiny import QUICK, catalogue
 
-from batag.cli import log
+from batag.cli import terminal
 from batag.cli.terminal import progress
 from batag.cli.train import follow
 from batag.pages.formats import write_pages
@@ -27,7 +27,7 @@ BATAG = str(Path(sys.executable).with_name("batag"))
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """A clock that is moved by hand."""
     now = SimpleNamespace(seconds=0.0)
-    monkeypatch.setattr(log, "time", SimpleNamespace(monotonic=lambda: now.seconds))
+    monkeypatch.setattr(terminal, "time", SimpleNamespace(monotonic=lambda: now.seconds))
     return now
 
 
@@ -55,7 +55,7 @@ def test_the_beginning_is_announced_when_the_first_page_is_there(clock: Any, cap
 
 def test_one_epoch_of_one_step_is_said_in_the_singular(clock: Any, capsys: pytest.CaptureFixture[str]) -> None:
     run: Any = SimpleNamespace(epochs=1, steps_an_epoch=1, learner=SimpleNamespace(step=0), train=lambda: iter(()))
-    follow(run, heading="bat", again="train")
+    follow(run, heading="bat")
     assert capsys.readouterr().err == "bat, 1 epoch of 1 step\n"
 
 
@@ -66,7 +66,7 @@ def test_a_long_epoch_says_how_far_it_is(clock: Any, capsys: pytest.CaptureFixtu
             yield StepDone(number, 1, 0.5, 0.1, 10)
 
     run: Any = SimpleNamespace(epochs=2, steps_an_epoch=100, learner=SimpleNamespace(step=0), train=steps)
-    follow(run, heading="bat", again="train")
+    follow(run, heading="bat")
     heading, *lines = capsys.readouterr().err.splitlines()
     assert heading == "bat, 2 epochs of 100 steps"
     assert lines[0] == "epoch   1  step 30 of 200  loss 0.5000  1.0 steps/s  about 3 min left"
@@ -77,7 +77,7 @@ def test_a_long_epoch_says_how_far_it_is(clock: Any, capsys: pytest.CaptureFixtu
     ("seconds", "said"), [(10, "about 10 s left"), (600, "about 10 min left"), (36_000, "about 10.0 h left")]
 )
 def test_time_left_is_said_in_a_unit_that_fits(seconds: float, said: str) -> None:
-    assert log.time_left(seconds, 0.5) == said
+    assert terminal.time_left(seconds, 0.5) == said
 
 
 @pytest.mark.long

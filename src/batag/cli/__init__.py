@@ -38,11 +38,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    *("demo", "sample", "inspect", "split", "convert", "segment", "weak", "train", "distil", "curve"),
+    *("demo", "data.sample", "inspect", "data.split", "data.convert", "data.segment", "weak", "train", "distil", "curve"),
     *("evaluate", "show", "export", "tag", "paper"),
 )
+"""Each command; one whose file has another name is written with it."""
 for command in COMMANDS:
-    app.command()(_until_nobody_reads(with_reading(getattr(import_module(f"batag.cli.{command}"), command))))
+    file, _, name = command.rpartition(".")
+    app.command()(_until_nobody_reads(with_reading(getattr(import_module(f"batag.cli.{file or name}"), name))))
 
 
 def _version(asked: bool) -> None:

@@ -19,8 +19,7 @@ from batag.catalogue.output import COMPRESSIONS
 from batag.catalogue.place import is_remote, local
 from batag.catalogue.tagged import Options
 from batag.catalogue.totals import Totals
-from batag.cli.inputs import names_a_file
-from batag.cli.saving import note_lost_sources
+from batag.cli.files import names_a_file, note_lost_sources
 from batag.cli.terminal import collected_problems, console, counted, escaped_cells, one_line, print_json
 from batag.engines.choice import LARGE_BYTES, choose_engine
 from batag.errors import InputError, UsageError

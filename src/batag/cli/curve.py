@@ -34,9 +34,8 @@ def curve(
     from rich import progress as bars
     from rich.table import Column, Table
 
-    from batag.cli.log import Pace
     from batag.cli.tables import percent
-    from batag.cli.terminal import cell, console, one_line, print_json, watched
+    from batag.cli.terminal import Pace, cell, console, one_line, print_json, watched
     from batag.errors import InputError
     from batag.evaluation.charts import draw_learning_curve
     from batag.pages.file import check_targets

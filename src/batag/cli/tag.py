@@ -146,8 +146,7 @@ def _stream(
 
     from batag.catalogue.tagged import Options, chosen
     from batag.cli.cataloguing import check_labels
-    from batag.cli.inputs import text_or_pages
-    from batag.cli.saving import save
+    from batag.cli.files import save, text_or_pages
     from batag.cli.terminal import console, counted
     from batag.pages.fields import MAIN_FIELD
     from batag.pages.formats import format_to_write

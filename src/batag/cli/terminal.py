@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import time
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from batag.pages.page import Page
     from batag.pages.problems import Problems
 
+_LOG_SECONDS = 30
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Marks that change the direction of what follows, and line ends of other worlds."""
 
@@ -134,9 +136,7 @@ def progress(
     the beginning is `announced` if so asked)."""
     err = console(error=True)
     if not err.is_terminal:
-        from batag.cli.log import logged
-
-        yield from logged(items, err, doing=doing, total=total, share=share, unit=unit, announced=announced)
+        yield from _logged(items, err, doing=doing, total=total, share=share, unit=unit, announced=announced)
         return
     from rich import progress as bars
 
@@ -155,3 +155,46 @@ def progress(
                 elapsed = display.tasks[0].elapsed or 1.0
                 done = float(count) if total is not None else (share() if share else None)
                 display.update(task, completed=done, count=count, rate=count / elapsed)
+
+
+class Pace:
+    """Says when the next line of a log is due."""
+
+    def __init__(self) -> None:
+        self.began = self._last = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Since it began."""
+        return max(time.monotonic() - self.began, 1e-9)
+
+    def due(self) -> bool:
+        """Whether it is time for a line, which then counts as printed."""
+        now = time.monotonic()
+        if now - self._last < _LOG_SECONDS:
+            return False
+        self._last = now
+        return True
+
+
+def _logged(
+    items: Iterable[Any], err: SafeConsole, *, doing: str, total: int | None, share: Any, unit: str, announced: bool
+) -> Iterator[Any]:
+    """The items, with count, rate and time left in a line every so often; the first item is announced if so asked."""
+    pace = Pace()
+    for count, item in enumerate(items, 1):
+        if announced and count == 1:
+            err.print(doing, markup=False)
+        yield item
+        if pace.due():
+            done = count / total if total else share() if share else None
+            left = f", {time_left(pace.seconds, done)}" if done else ""
+            err.print(f"{doing}: {count:,} {unit}, {count / pace.seconds:,.0f} a second{left}", markup=False)
+
+
+def time_left(seconds: float, done: float) -> str:
+    """About how much longer it takes, of what is `done` (0 to 1) after so many seconds."""
+    left = seconds * (1 - done) / done
+    if left < 90:
+        return f"about {left:.0f} s left"
+    return f"about {left / 60:.0f} min left" if left < 5_400 else f"about {left / 3_600:.1f} h left"

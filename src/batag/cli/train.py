@@ -140,8 +140,7 @@ def follow(run: Run, *, heading: str) -> None:
     """Train with a bar on standard error, or lines in a log; if it is stopped, say how to go on."""
     from rich import progress as bars
 
-    from batag.cli.log import Pace, time_left
-    from batag.cli.terminal import console, counted
+    from batag.cli.terminal import Pace, console, counted, time_left
     from batag.training.loop import StepDone
 
     err = console(error=True)

@@ -26,7 +26,7 @@ def weak(
     as_json: options.Json = False,
 ) -> None:
     """Mark terms on pages: the longest first, whole words only, in any case, width or script; people's labels stay."""
-    from batag.cli.saving import save
+    from batag.cli.files import save
     from batag.cli.terminal import print_json, watched
     from batag.labels.weak import Marking
     from batag.pages.file import check_targets

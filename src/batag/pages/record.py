@@ -9,11 +9,10 @@ from typing import Any
 
 import orjson
 
-from batag.pages.fields import KNOWN_KEYS, MAIN_FIELD, STANDARD_FIELDS
+from batag.pages.fields import KNOWN_KEYS, MAIN_FIELD, STANDARD_FIELDS, meant_columns, renamed
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.languages import known_language
 from batag.pages.layout import KEY, layout_of
-from batag.pages.mapping import meant_columns, renamed
 from batag.pages.page import Offsets, Page, without_surrogates
 from batag.pages.problems import Note, Problems
 from batag.pages.tags import kind_of, read_tags, tag_record

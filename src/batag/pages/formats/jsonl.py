@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from batag.pages.fields import check_columns
 from batag.pages.formats.json_objects import parse_object, split_array
-from batag.pages.mapping import check_columns
 from batag.pages.page import Page
 from batag.pages.record import dump, to_record
 from batag.pages.source import Source

@@ -11,9 +11,8 @@ import orjson
 
 from batag.errors import InputError
 from batag.pages.corrections import corrected, is_readable, readable
-from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS
+from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS, check_columns
 from batag.pages.layout import KEY, Layout, unescaped
-from batag.pages.mapping import check_columns
 from batag.pages.page import Page, Tag
 from batag.pages.record import RecordReader, dump, to_record
 from batag.pages.source import Source

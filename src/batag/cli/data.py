@@ -1,0 +1,231 @@
+"""Commands for data: `batag sample` (a made-up catalogue), `split` (train, dev and test without leaks), `convert` (one format
+to another) and `segment` (text to tokens)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from batag.cli import options
+
+
+def sample(
+    language: Annotated[str, typer.Option(help="zh-Hant, ja or en.")] = "zh-Hant",
+    pages: Annotated[int, typer.Option(min=1, help="How many pages.")] = 2000,
+    split: Annotated[
+        str, typer.Option(help="train, dev or test; dev and test hold brands and goods that train never shows.")
+    ] = "train",
+    seed: Annotated[int, typer.Option(help="The same seed writes the same bytes.")] = 0,
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ... .gz); - prints.")] = "-",
+    to: Annotated[str | None, typer.Option("--to", help="Format to write, if the file's name does not tell.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write labelled pages of a made-up catalogue: five shops, three languages."""
+    from batag.cli.files import save
+    from batag.cli.terminal import console, print_json, progress
+    from batag.pages.formats import format_to_write
+    from batag.pages.problems import Problems
+    from batag.sample import sample_pages
+    from batag.segmentation.segmentation import Segmentation
+
+    format = format_to_write(out, to)
+    made = progress(sample_pages(language, pages=pages, split=split, seed=seed), doing="writing", total=pages)
+    count = save(made, out, source="sample", format=format, segmentation=Segmentation(), problems=Problems())
+    if as_json and out != "-":
+        print_json({"out": out, "format": format, "pages": count, "language": language, "split": split, "seed": seed})
+    elif out != "-":
+        console(error=True).print(f"{count:,} {language} pages in {out}; look at them with: batag inspect {out}", markup=False)
+
+
+def split(
+    pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of pages.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for train.jsonl, dev.jsonl, test.jsonl and split.json.")],
+    shares: Annotated[str, typer.Option(help="train:dev:test.")] = "8:1:1",
+    seed: Annotated[int, typer.Option(help="The same pages and seed give the same split.")] = 0,
+    reading: options.Reading = options.READING,
+    as_json: options.Json = False,
+) -> None:
+    """Divide pages so that the same or nearly the same text is never in two parts; each shop and language in its share."""
+    import json
+    from collections.abc import Iterator
+    from contextlib import ExitStack
+
+    from batag.cli.terminal import console, counted, print_json, watched
+    from batag.errors import InputError, UsageError
+    from batag.pages.file import check_targets, open_output
+    from batag.pages.formats import read_pages, write_stream
+    from batag.pages.page import Page, without_surrogates
+    from batag.pages.problems import Problems
+    from batag.pages.splitting import SPLITS, assign_splits, parse_shares
+
+    check_targets([*(out / f"{name}.jsonl" for name in SPLITS), out / "split.json", reading.problems], pages)
+    parts = parse_shares(shares)
+    for path in pages:
+        if (path.exists() and not path.is_file() and not path.is_dir()) or str(path) == "-":
+            raise UsageError(f"{path} can be read only once, and split reads twice", todo="Save it to a file first")
+
+    def read(found: Problems, doing: str) -> Iterator[Page]:
+        for path in pages:
+            reader = read_pages(path, **reading.options, problems=found)
+            yield from watched(reader, doing=doing)
+
+    with reading.collected() as found:
+        assignment = assign_splits(read(found, "comparing"), shares=parts, seed=seed)
+    if not assignment.splits:
+        raise found.no_page(", ".join(map(str, pages)))
+    report = {
+        "pages": len(assignment.splits),
+        "splits": assignment.counts,
+        "groups": assignment.groups,
+        "pages_with_twins": assignment.grouped,
+        "shares": shares,
+        "seed": seed,
+        "files": [str(path) for path in pages],
+    }
+    empty = [name for name, share in zip(SPLITS, parts, strict=True) if share and not assignment.counts[name]]
+    warning = (
+        f"{' and '.join(empty)} got no page: the pages are too few or too much alike (twins stay together)" if empty else ""
+    )
+    report["warning"] = warning
+    if out.exists() and not out.is_dir():
+        raise InputError("is a file", where=str(out), todo="Name a folder")
+    out.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as files:
+        streams = {name: files.enter_context(open_output(out / f"{name}.jsonl")) for name in SPLITS}
+        written = 0
+        for page, name in zip(read(Problems(), "writing"), assignment.splits, strict=False):
+            write_stream([page], streams[name], format="jsonl")
+            written += 1
+        if written != len(assignment.splits):
+            raise InputError("changed while it was read", where=", ".join(map(str, pages)), todo="Split it again")
+        text = without_surrogates(json.dumps(report, ensure_ascii=False, indent=2))
+        files.enter_context(open_output(out / "split.json")).write(text.encode())
+    if as_json:
+        print_json(report)
+        return
+    from rich.table import Table
+
+    table = Table("split", "pages", "share", title=f"{counted(len(assignment.splits), 'page')} in {out}", title_justify="left")
+    for name, number in assignment.counts.items():
+        table.add_row(name, f"{number:,}", f"{number / len(assignment.splits):.1%}")
+    console().print(table)
+    note = f"pages with a twin (the same or nearly the same text): {assignment.grouped:,}; twins stay in one split"
+    console().print(note, markup=False)
+    if warning:
+        console().print(warning, style="bold yellow", markup=False)
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="File to read; - is standard input.")],
+    target: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - is standard output.")],
+    to: Annotated[
+        str | None,
+        typer.Option("--to", help="Format to write: jsonl, parquet, csv, tsv, xlsx, conll, words, doccano or label-studio."),
+    ] = None,
+    bom: options.Bom = False,
+    excel_safe: options.ExcelSafe = False,
+    reviewed: Annotated[
+        bool, typer.Option("--reviewed", help="A person has seen all pages: the tags on them, and what has none, are people's.")
+    ] = False,
+    segmentation: options.Segmentation = "auto",
+    dictionary: options.UserDictionary = None,
+    reading: options.Reading = options.READING,
+    as_json: options.Json = False,
+) -> None:
+    """Read pages in one format and write them in another; ids, text and tags stay."""
+    from collections.abc import Iterable, Iterator
+
+    from batag.cli.files import save
+    from batag.cli.terminal import console, counted, escaped_cells, print_json, watched
+    from batag.pages.file import check_targets
+    from batag.pages.formats import NEEDS_TOKENS, format_to_write, read_pages
+    from batag.pages.page import PERSON, Page
+    from batag.segmentation.dictionary import Dictionary
+    from batag.segmentation.majority import read_with_language
+    from batag.segmentation.segmentation import Segmentation
+
+    check_targets([target, reading.problems], [source, dictionary])
+    written = format_to_write(target, to)
+    extra: dict[str, Any] = options.of_table(written, bom=bom, excel_safe=excel_safe)
+    escaped: Counter[str] = Counter()
+    if excel_safe:
+        extra["escaped"] = escaped
+    cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
+    kept: Counter[str] = Counter()
+
+    def seen(pages: Iterable[Page]) -> Iterator[Page]:
+        for page in pages:
+            kept.update(tag.source for tag in page.tags if tag.source != PERSON)
+            # Labels that could not be read are not "a person says that there is none".
+            unread = not page.labelled and not page.extra.keys().isdisjoint(("tags", "labels"))
+            yield page if unread else page.seen()
+
+    with reading.collected() as found:
+        read = read_with_language if written in NEEDS_TOKENS else read_pages
+        reader = read(source, **reading.options, problems=found)
+        pages = watched(reader, doing="converting")
+        pages = seen(pages) if reviewed else pages
+        count = save(pages, target, source=source, format=written, problems=found, segmentation=cutter, **extra)
+    if as_json and target != "-":
+        report = {"in": source, "from": reader.format, "out": target, "to": written, "pages": count}
+        report |= {"escaped_cells": dict(escaped)} if excel_safe else {}
+        report |= {"reviewed": dict(kept)} if reviewed else {}
+        print_json(report | {"problems": dict(found.counts)})
+    elif target != "-":
+        more = f"; {escaped_cells(escaped.total())}" if excel_safe else ""
+        tags = (
+            " and ".join(f"{counted(number, 'tag')} by {name}" for name, number in kept.most_common()) or "no tag by a machine"
+        )
+        more += f"; all pages count as seen by a person, and {tags} as the person's own" if reviewed else ""
+        done = f"{counted(count, 'page')} from {source} ({reader.format}) to {target} ({written}){more}"
+        console(error=True).print(done, markup=False)
+
+
+def segment(
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TEXT_OR_FILE", help="Texts or files; none: lines of standard input."),
+    ] = None,
+    segmentation: options.Segmentation = "auto",
+    dictionary: options.UserDictionary = None,
+    rules: options.Rules = None,
+    separator: Annotated[str, typer.Option(help="What stands between tokens in a pipe.")] = " ",
+    reading: options.Reading = options.READING,
+    as_json: options.Json = False,
+) -> None:
+    """Cut text into tokens: coloured in the terminal, one line a text in a pipe, offsets with --json."""
+    import json
+
+    from batag.cli.files import text_or_pages
+    from batag.cli.terminal import console
+    from batag.pages.cleaning import parse_rules
+    from batag.pages.file import check_targets
+    from batag.segmentation.dictionary import Dictionary
+    from batag.segmentation.segmentation import Segmentation, language_of
+
+    check_targets([reading.problems], [*(texts or []), dictionary])
+    cutter = Segmentation(
+        segmentation, rules=parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
+    )
+    out = console()
+    with reading.collected() as found:
+        for page in text_or_pages(texts or [], field="text", doing="segmenting", problems=found, **reading.options):
+            for field in cutter(page):
+                if as_json:
+                    tokens = [
+                        {"text": word, "start": start, "end": end}
+                        for word, (start, end) in zip(field.words, field.origins, strict=True)
+                    ]
+                    line = {"id": page.id, "field": field.name, "language": language_of(page), "tokens": tokens}
+                    typer.echo(json.dumps(line, ensure_ascii=False))
+                elif out.is_terminal:
+                    from rich.text import Text
+
+                    styles = ("cyan", "green")
+                    words = ((word, styles[place % 2]) for place, word in enumerate(field.words))
+                    out.print(Text(" ").join(Text(word, style) for word, style in words))
+                else:
+                    typer.echo(separator.join(field.words))
