@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,15 @@ def test_a_folder_imports_only_folders_before_it(path: Path) -> None:
 def test_every_folder_is_part_of_the_flow() -> None:
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert folders <= {*FLOW, "cli"}
+
+
+def test_nothing_but_the_command_line_imports_the_papers_comparison() -> None:
+    users = {room(path) for path in ROOT.rglob("*.py") if "paper" in imported_rooms(path)}
+    assert users == {"paper", "cli"}
+
+
+def test_contributing_describes_every_folder_in_this_order() -> None:
+    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    described = re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)
+    there = [name for name in FLOW if (ROOT / name).is_dir()]
+    assert described == [*there, "cli"]
