@@ -40,7 +40,7 @@ def seconds_each(items: int, clock: Any) -> Iterator[int]:
 def test_a_log_gets_a_line_every_half_minute_with_rate_and_time_left(clock: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(list(progress(seconds_each(100, clock), doing="marking", total=100))) == 100
     first, *rest = capsys.readouterr().err.splitlines()
-    assert first == "marking: 30 pages, 1 a second, about 70 s left"
+    assert first == "marking: 30 pages, 1 per second, about 70 s left"
     assert len(rest) == 2
 
 

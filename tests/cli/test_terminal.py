@@ -36,11 +36,11 @@ def at_a_terminal(*arguments: object) -> str:
 
 def test_progress_shows_a_count_and_a_rate(tmp_path: Path) -> None:
     said = at_a_terminal("sample", "--pages", 20_000, "--out", tmp_path / "pages.jsonl")
-    assert "a second" in said
+    assert "per second" in said
     assert "20,000 zh-Hant pages" in said
     said = at_a_terminal("convert", tmp_path / "pages.jsonl", tmp_path / "again.jsonl.gz")
     assert "converting" in said
-    assert "a second" in said
+    assert "per second" in said
 
 
 def test_tokens_are_coloured_at_a_terminal() -> None:

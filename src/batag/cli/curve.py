@@ -17,9 +17,9 @@ def curve(
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the trainings; finished ones are kept.")] = Path("curve"),
     sizes: Annotated[
-        str | None, typer.Option("--sizes", help="Numbers of pages to train on; not said: 50,100,250,500,1000,2000 and all.")
+        str | None, typer.Option("--sizes", help="Numbers of pages to train on; default: 50,100,250,500,1000,2000 and all.")
     ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings a size, each on other pages.")] = 1,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings per size, each on other pages.")] = 1,
     recipe: Annotated[Path | None, typer.Option("--recipe", help="What to train, in TOML; it names what it changes.")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the recipe, as in encoder.depth=6.")

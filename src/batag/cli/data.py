@@ -196,7 +196,7 @@ def segment(
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Cut text into tokens: coloured in the terminal, one line a text in a pipe, offsets with --json."""
+    """Cut text into tokens: coloured in the terminal, one line per text in a pipe, offsets with --json."""
     import json
 
     from batag.cli.files import text_or_pages

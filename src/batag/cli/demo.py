@@ -74,12 +74,12 @@ def demo(
         try:
             run = Run.create(runs["bat"], recipe, DataFiles((files["train"],), (files["dev"],)))
             train_watched(run, device="cpu")
-            _, said = other.communicate()
+            _, errors = other.communicate()
         except BaseException:
             other.kill()
             raise
     if other.returncode:
-        raise InputError(f"the Transformer's training ended with {said.decode(errors='replace').strip()[-500:]}")
+        raise InputError(f"the Transformer's training ended with {errors.decode(errors='replace').strip()[-500:]}")
     assert run.data is not None
     tagger = Tagger.load(runs["bat"], device="cpu")
     memory = WordMemory(((each.words, each.labels) for each in run.data.train), labels=len(run.data.scheme.labels))

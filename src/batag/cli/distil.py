@@ -1,4 +1,4 @@
-"""`batag distil`: a small, swift bundle that learns from a large one what to say of pages without labels."""
+"""`batag distil`: a small, swift bundle that learns from a large one to tag pages without labels."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def distil(
 
 
 def _steps(run: Distillation) -> Iterator[StepDone]:
-    """Teach, with a line an epoch on standard error."""
+    """Teach, with one line per epoch on standard error."""
     import time
 
     from batag.cli.terminal import console, counted

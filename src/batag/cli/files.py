@@ -25,7 +25,7 @@ _SUFFIXES = frozenset({".json", ".txt", ".gz", ".zst"})
 def text_or_pages(
     given: Sequence[str], *, field: str, doing: str, problems: Problems, language: str | None, **reading: Any
 ) -> Iterator[Page]:
-    """Pages of files, a page a text, or a page a line of standard input if nothing is given (`-` is a file there)."""
+    """Pages of files, one page per text, or one per line of standard input if nothing is given (`-` is a file there)."""
     known = check_language(language) if language is not None else None
     if not given:
         lines = (line.decode(errors="replace").rstrip("\r\n") for line in sys.stdin.buffer)
@@ -50,7 +50,7 @@ def names_a_file(text: str) -> bool:
 def _texts(
     texts: Iterable[str], *, field: str, language: str | None, where: str, problems: Problems, first: int = 1
 ) -> Iterator[Page]:
-    """A page a text; one over the limit is a problem like any other."""
+    """One page per text; one over the limit is a problem like any other."""
     for number, text in enumerate(texts, first):
         if limit := too_many_characters(len(text)):
             problems.add("too-long", f"{where}{number}", f"the text has more than {limit}")

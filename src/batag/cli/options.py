@@ -1,4 +1,4 @@
-"""Options that several commands share, spelt and explained once."""
+"""Options that several commands have, named and explained once."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ Engine = Annotated[
 Segmentation = Annotated[
     str, typer.Option("--segmentation", help="auto (by language), english, chinese, japanese, characters or given.")
 ]
-UserDictionary = Annotated[Path | None, typer.Option("--dictionary", help="Words that are always one token, one a line.")]
+UserDictionary = Annotated[Path | None, typer.Option("--dictionary", help="Words that are always one token, one per line.")]
 Rules = Annotated[
     str | None, typer.Option("--rules", help="Cleaning rules, with commas; +emoji adds to the default, -promo takes away.")
 ]

@@ -31,7 +31,7 @@ def paper(
     test: Annotated[Path | None, typer.Option("--test", help="Pages to report scores of.")] = None,
     name: Annotated[str | None, typer.Option("--name", help="The corpus in headings; none: its folder's name.")] = None,
     epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Length of each training; none: the paper's.")] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings a cell: seeds 0, 1, ...")] = 1,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings per cell: seeds 0, 1, ...")] = 1,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Trainings side by side, one core each.")] = 1,
     rows: Annotated[str | None, typer.Option("--rows", help='Only these rows, as in "CE;CLA(1,20)".')] = None,
     columns: Annotated[str | None, typer.Option("--columns", help='Only these columns, as in "BAT;Transformer".')] = None,

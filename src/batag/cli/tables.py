@@ -76,7 +76,7 @@ def show_points(points: Mapping[str, Any], out: Console) -> None:
 
 
 def show_groups(by: Mapping[str, Mapping[str, Any]], out: Console) -> None:
-    """One line a language, field and shop."""
+    """One line per language, field and shop."""
     from rich.table import Table
 
     from batag.cli.terminal import cell

@@ -41,7 +41,7 @@ def tag(
     min_score: Annotated[float, typer.Option("--min-score", help="Only tags with at least this score.", min=0, max=1)] = 0.0,
     distinct: Annotated[bool, typer.Option("--distinct", help="One tag a text and label, not every occurrence.")] = False,
     stop_words: Annotated[
-        Path | None, typer.Option("--stop-words", help="Words that are no tag by themselves, one a line, besides ours.")
+        Path | None, typer.Option("--stop-words", help="Words that are no tag by themselves, one per line, besides ours.")
     ] = None,
     workers: Annotated[
         int, typer.Option("--workers", help="Processes, one thread each; 0: as many as there are CPUs.", min=0)

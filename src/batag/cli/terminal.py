@@ -67,7 +67,7 @@ def cell(text: str) -> Text:
 
 
 def escaped_cells(count: int) -> str:
-    """What to say of cells that were escaped."""
+    """How many cells were escaped, in words."""
     return f"cells that got an apostrophe in front: {count:,} (the column `batag` names them, and batag takes it away again)"
 
 
@@ -119,7 +119,7 @@ def show_problems(problems: Problems, path: Path | None) -> None:
 
 def watched(reader: PageReader, *, doing: str = "reading") -> Iterator[Page]:
     """The pages of an input, with a bar of how far it is read when somebody watches."""
-    yield from progress(reader, doing=f"{doing} {Path(reader.source.name).name}", share=reader.source.share_read)
+    yield from progress(reader, doing=f"{doing} {Path(reader.source.name).name}", fraction=reader.source.share_read)
 
 
 def progress(
@@ -127,7 +127,7 @@ def progress(
     *,
     doing: str,
     total: int | None = None,
-    share: Any = None,
+    fraction: Any = None,
     unit: str = "pages",
     every: int = 500,
     announced: bool = False,
@@ -136,24 +136,24 @@ def progress(
     the beginning is `announced` if so asked)."""
     err = console(error=True)
     if not err.is_terminal:
-        yield from _logged(items, err, doing=doing, total=total, share=share, unit=unit, announced=announced)
+        yield from _logged(items, err, doing=doing, total=total, fraction=fraction, unit=unit, announced=announced)
         return
     from rich import progress as bars
 
     columns = (
         bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
-        bars.TextColumn("{task.fields[count]:,} {task.fields[unit]}, {task.fields[rate]:,.0f} a second"),
+        bars.TextColumn("{task.fields[count]:,} {task.fields[unit]}, {task.fields[rate]:,.0f} per second"),
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=err, transient=True) as display:
-        whole = total if total is not None else 1.0 if share else None
+        whole = total if total is not None else 1.0 if fraction else None
         task = display.add_task(one_line(doing), total=whole, count=0, rate=0.0, unit=unit)
         for count, item in enumerate(items, 1):
             yield item
             if count % every == 0:
                 elapsed = display.tasks[0].elapsed or 1.0
-                done = float(count) if total is not None else (share() if share else None)
+                done = float(count) if total is not None else (fraction() if fraction else None)
                 display.update(task, completed=done, count=count, rate=count / elapsed)
 
 
@@ -178,7 +178,7 @@ class Pace:
 
 
 def _logged(
-    items: Iterable[Any], err: SafeConsole, *, doing: str, total: int | None, share: Any, unit: str, announced: bool
+    items: Iterable[Any], err: SafeConsole, *, doing: str, total: int | None, fraction: Any, unit: str, announced: bool
 ) -> Iterator[Any]:
     """The items, with count, rate and time left in a line every so often; the first item is announced if so asked."""
     pace = Pace()
@@ -187,9 +187,9 @@ def _logged(
             err.print(doing, markup=False)
         yield item
         if pace.due():
-            done = count / total if total else share() if share else None
+            done = count / total if total else fraction() if fraction else None
             left = f", {time_left(pace.seconds, done)}" if done else ""
-            err.print(f"{doing}: {count:,} {unit}, {count / pace.seconds:,.0f} a second{left}", markup=False)
+            err.print(f"{doing}: {count:,} {unit}, {count / pace.seconds:,.0f} per second{left}", markup=False)
 
 
 def time_left(seconds: float, done: float) -> str:

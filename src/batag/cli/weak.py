@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def weak(
     source: Annotated[str, typer.Argument(metavar="PAGES", help="File of pages; - is standard input.")],
     terms: Annotated[
-        list[str], typer.Option("--terms", metavar="FILE=LABEL", help="A list, one term a line, and the label of its terms.")
+        list[str], typer.Option("--terms", metavar="FILE=LABEL", help="A list, one term per line, and the label of its terms.")
     ],
     out: Annotated[str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ... .gz); - prints.")] = "-",
     to: Annotated[str | None, typer.Option("--to", help="Format to write, if the file's name does not tell.")] = None,
@@ -67,7 +67,7 @@ def _lists(given: list[str]) -> Terms:
         lists.setdefault(label.strip(), []).extend(read_words(Path(file)))
     terms = Terms(lists)
     if not len(terms):
-        raise UsageError("no term in any list", todo="Write one term a line")
+        raise UsageError("no term in any list", todo="Write one term per line")
     return terms
 
 

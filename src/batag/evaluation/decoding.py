@@ -60,7 +60,7 @@ class Decoding:
         return np.eye(len(self.scheme.classes) + 1)[class_numbers(self.scheme)]
 
     def offsets(self, richness: Richness) -> Floats | None:
-        """What is added to the logit of each label at a richness; balanced if none is said, None without operating points."""
+        """What is added to the logit of each label at a richness; balanced if none is given, None without operating points."""
         value = parse_richness(richness)
         if value in self._offsets:
             return self._offsets[value]

@@ -46,7 +46,7 @@ class _Scores:
 
 
 class Report:
-    """Collects scored fields; `report` is all there is to say about them, ready for JSON."""
+    """Collects scored fields; `report` gives all their scores, ready for JSON."""
 
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme

@@ -1,4 +1,4 @@
-"""Finished cells on disk: one JSON file a cell, under its key, written whole."""
+"""Finished cells on disk: one JSON file per cell, under its key, written whole."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def pulls(name: str, counts: Sequence[int], label: int) -> tuple[Tensor, Tensor,
 
 
 def switching_point(name: str, counts: Sequence[int], label: int) -> float:
-    """The true probability from which on the class is said rather than none."""
+    """The true probability from which on the class is predicted rather than none."""
     p, of_label, of_none = losses(name, counts, label)
     low, high = 0.0, 1.0
     for _ in range(30):  # the best p never falls as the truth rises

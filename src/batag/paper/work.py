@@ -84,8 +84,8 @@ def check_key(cell: Cell) -> None:
 
 
 def _end_with_parent(stop: Event, parent: int) -> None:
-    """In a worker: end at once when told to, or when nobody is left to tell."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which tells
+    """In a worker: end at once when `stop` is set or the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which sets `stop`
 
     def watch() -> None:
         while not stop.wait(0.5) and os.getppid() == parent:

@@ -1,4 +1,4 @@
-"""One token a character: for labels given by character, and for languages without a segmenter."""
+"""One token per character: for labels given by character, and for languages without a segmenter."""
 
 from __future__ import annotations
 

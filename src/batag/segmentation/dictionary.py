@@ -25,7 +25,7 @@ class Dictionary:
 
     @classmethod
     def read(cls, path: Path) -> Dictionary:
-        """One term a line; a line that starts with `#` is a comment."""
+        """One term per line; a line that starts with `#` is a comment."""
         return cls(read_words(path))
 
     @cached_property

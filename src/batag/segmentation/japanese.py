@@ -36,7 +36,7 @@ _of_thread = _OfThread()
 
 
 def tokenizer(*fields: str) -> Any:
-    """One a thread: the library refuses a tokenizer that another thread is using."""
+    """One per thread: the library refuses a tokenizer that another thread is using."""
     made = _of_thread.made
     if fields not in made:
         made[fields] = _dictionary().tokenizer(fields=set(fields))

@@ -1,4 +1,4 @@
-"""What the dictionaries of the segmenters say of a word: its part of speech, its normal form, or that they do not have it."""
+"""What the segmenters' dictionaries know of a word: its part of speech and its normal form."""
 
 from __future__ import annotations
 

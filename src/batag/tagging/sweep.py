@@ -52,7 +52,7 @@ class Sweep:
                         self.right.append(at in gold)
 
     def report(self) -> dict[str, Any]:
-        """A row a richness, and the reliability of scores before and after calibration."""
+        """One row per richness, and the reliability of scores before and after calibration."""
         rows = []
         for richness, scores in self.tokens.items():
             micro = self.tags[richness].report()["micro"]

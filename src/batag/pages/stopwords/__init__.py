@@ -44,7 +44,7 @@ def stop_words_of(more: Iterable[str | Path]) -> frozenset[str]:
 
 
 def read_words(path: Path) -> list[str]:
-    """The words of a UTF-8 file, one a line; blank lines and lines that start with # do not count."""
+    """The words of a UTF-8 file, one per line; blank lines and lines that start with # do not count."""
     try:
         return _parse(path.read_bytes(), name=str(path))
     except OSError as error:
