@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -87,11 +88,7 @@ class Inputs:
         try:
             format = self.format or detect_format(source)
             ranged = format == "parquet" and not source.packed and not once_only(path)
-            if ranged:
-                groups, identity = row_groups(source)
-                more = _ranges(groups)
-            else:
-                identity, more = "", _cut(read_records(source, format), source)
+            more = _ranges(*row_groups(source)) if ranged else _cut(read_records(source, format), source)
             part = Part(
                 source=source.name,
                 stem=source.stem,
@@ -99,7 +96,6 @@ class Inputs:
                 names=source.names,
                 header=source.header,
                 types=source.types if ranged else (),
-                identity=identity,
                 columns=dict(self.columns),
                 language=self.language,
             )
@@ -150,22 +146,30 @@ def _size(path: str) -> int | None:
 def _cut(records: Iterable[Record], source: Source) -> Iterator[dict[str, Any]]:
     """So many records a part, fewer if they are long."""
     waiting: list[Record] = []
-    size, first = 0, 1
+    content, size, first = hashlib.blake2b(digest_size=16), 0, 1
+
+    def part(share: float) -> dict[str, Any]:
+        own = {"rows": len(waiting), "records": tuple(waiting), "content": content.hexdigest()}
+        return {"first": first, "share": share} | own
+
     for record in records:
         waiting.append(record)
-        size += len(repr(record.value))
+        held = record.value if isinstance(record.value, bytes) else repr(record[2:]).encode(errors="replace")
+        content.update(f"{record.where}:{len(held)}:".encode(errors="replace"))
+        content.update(held)
+        size += len(held)
         if len(waiting) == settings.part_pages or size >= settings.part_bytes:
-            yield {"first": first, "rows": len(waiting), "records": tuple(waiting), "share": source.share_read() or 0.0}
-            first, size, waiting = first + len(waiting), 0, []
+            yield part(source.share_read() or 0.0)
+            content, size, first, waiting = hashlib.blake2b(digest_size=16), 0, first + len(waiting), []
     if waiting:
-        yield {"first": first, "rows": len(waiting), "records": tuple(waiting)}
+        yield part(1.0)
 
 
-def _ranges(groups: Sequence[tuple[int, int]]) -> Iterator[dict[str, Any]]:
+def _ranges(groups: Sequence[tuple[int, int]], identity: str) -> Iterator[dict[str, Any]]:
     """Rows of a Parquet file by its row groups."""
     total, first = sum(rows for rows, _ in groups), 0
     for rows in _rows_of_parts(groups):
-        yield {"first": first + 1, "rows": rows, "share": (first + rows) / total}
+        yield {"first": first + 1, "rows": rows, "share": (first + rows) / total, "content": identity}
         first += rows
 
 

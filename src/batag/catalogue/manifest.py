@@ -106,10 +106,10 @@ class Manifest:
 
 
 def open_manifest(
-    place: Place, report: dict[str, Any], *, resumable: bool, options: Options, restart: bool, replaces: bool = False
+    place: Place, conditions: dict[str, Any], *, resumable: bool, options: Options, restart: bool, replaces: bool = False
 ) -> Manifest:
     """The manifest of a new job, or of the same one that was left; what differs is an error, and nothing is mixed."""
-    wanted = json.loads(json.dumps(report))
+    wanted = json.loads(json.dumps(conditions))
     found = place.read(JOB)
     if found is not None and not restart:
         before = _job_in(found, place)

@@ -12,7 +12,7 @@ from batag.pages.formats.reading import Record
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """Rows `first` to `first + rows - 1` of a source: its `records`, or without them a range of a Parquet file, which is read
-    where it is tagged and whose `identity` tells whether it is still the same. Of tables it has the columns' `names`, the
+    where it is tagged; `content` is a digest of what it holds. Of tables it has the columns' `names`, the
     `header` (the names as they are spelt there) and a range's `types`. `usual_language` is that of most pages at the beginning
     of the source, `share` tells how much of it is read at the end of the part."""
 
@@ -27,7 +27,7 @@ class Part:
     names: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
-    identity: str = ""
+    content: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
     usual_language: str | None = None
@@ -40,7 +40,7 @@ class Part:
 
     @property
     def is_range(self) -> bool:
-        return bool(self.identity)
+        return not self.records
 
     @property
     def table_columns(self) -> tuple[str, ...]:
@@ -49,8 +49,5 @@ class Part:
 
     def digest(self) -> str:
         """What tells whether it still holds the same."""
-        found = hashlib.blake2b(digest_size=16)
-        of_all = (self.format, self.first, self.rows, self.identity, self.names, self.usual_language)
-        for each in (of_all, *self.records):
-            found.update(repr(each).encode(errors="replace"))
-        return found.hexdigest()
+        everything = (self.format, self.first, self.rows, self.content, self.names, self.usual_language)
+        return hashlib.blake2b(repr(everything).encode(errors="replace"), digest_size=16).hexdigest()

@@ -44,10 +44,10 @@ def read_rows(part: Part, *, whole: bool = True) -> Rows:
     make = PageMaker(part.format, stem=part.stem, columns=part.columns, language=part.language, tags=False)
     kind = FORMATS[part.format].kind
     for record in _of_range(rows, whole=whole) if part.is_range else part.records:
-        page, problems = make(record)
+        page, value, problems = make(record)
         if page is not None and page.language is None and part.usual_language is not None:
             page = replace(page, usual_language=part.usual_language)
-        kept = record.value or {}
+        kept = value or {}
         if kind == "pages":
             kept = to_record(page) if page is not None else {}
         elif kind == "table" and KEY in kept:

@@ -17,7 +17,7 @@ from batag.errors import InputError, UsageError
 from batag.pages.compression import READ_ERRORS, Replayed, Unpacked, decompressed, swells
 from batag.pages.file import open_file
 from batag.pages.page import without_surrogates
-from batag.pages.problems import Notes
+from batag.pages.problems import Note, Notes
 from batag.pages.signatures import binary_kind
 from batag.settings import settings
 
@@ -111,20 +111,21 @@ class Source:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Numbered lines as text with their ends; bytes that are not UTF-8 become U+FFFD and are listed."""
         for number, line in self.raw_lines():
-            yield number, self.decode(line, self.where(number))
+            yield number, decoded(line, self.problems.at(self.where(number)))
 
     def check_encoding(self, data: bytes, where: str) -> None:
         """List bytes that were not in the named encoding; U+FFFD stands for them already."""
         if self.transcoded and b"\xef\xbf\xbd" in data:
             self.problems.add("bad-encoding", where, "bytes that are not in the file's encoding")
 
-    def decode(self, data: bytes, where: str) -> str:
-        """The text of a line or record."""
-        try:
-            return data.decode()
-        except UnicodeDecodeError as error:
-            self.problems.add("bad-encoding", where, f"byte {error.start + 1} of the line is not in the file's encoding")
-            return data.decode(errors="replace")
+
+def decoded(data: bytes, note: Note) -> str:
+    """The text of a line or record."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        note("bad-encoding", f"byte {error.start + 1} of the line is not in the file's encoding")
+        return data.decode(errors="replace")
 
 
 def open_source(

@@ -7,24 +7,20 @@ keeps as it is, each with its source.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
 from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
-from batag.pages.formats.jsonl import objects
+from batag.pages.formats.jsonl import lines as read
+from batag.pages.formats.jsonl import parse
 from batag.pages.page import PERSON, Page
 from batag.pages.record import RecordReader, dump, to_record
-from batag.pages.source import Source
 from batag.pages.tags import tag_record
 
+__all__ = ["page", "parse", "read", "write"]
 _LABELS = ("label", "labels", "entities")
 _OWN = frozenset({"id", "text", "data", "fields", "extra", "tags", "predictions", *_LABELS})
-
-
-def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """The objects of a doccano export."""
-    return objects(source)
 
 
 def page(record: dict[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:

@@ -14,8 +14,9 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from batag.pages.compression import READ_ERRORS
+from batag.pages.problems import Note
 from batag.pages.record import dump, plain
-from batag.pages.source import Source
+from batag.pages.source import Source, decoded
 from batag.settings import settings
 
 _STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -26,8 +27,8 @@ _STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\],]', re.DOTALL)
 """A whole string, or one character that opens, closes or parts; a quote alone is a string that does not end."""
 
 
-def elements(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """Each object of the array with its place (`file, record n`) and number."""
+def elements(source: Source) -> Iterator[tuple[str, int, bytes]]:
+    """Each element of the array with its place (`file, record n`) and number."""
     number = 0
     try:
         for number, element in enumerate(split_array(source.stream), 1):
@@ -37,9 +38,7 @@ def elements(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
                 source.problems.add("too-long", where, f"the record is longer than {limit}")
                 continue
             source.check_encoding(element, where)
-            record = parse_object(source, element, where)
-            if record is not None:
-                yield where, number, record
+            yield where, number, element
     except READ_ERRORS as error:
         where = f"{source.name}, record {number + 1}"
         source.problems.add("truncated", where, f"the array cannot be read further ({error})")
@@ -144,10 +143,10 @@ def _write_elements(elements: Iterable[bytes], stream: BinaryIO) -> None:
     stream.write(b"\n]\n" if before != b"[\n" else b"[]\n")
 
 
-def parse_object(source: Source, data: bytes, where: str) -> dict[str, Any] | None:
-    """The object; None, with the problem listed, for anything else."""
+def parse(data: bytes, note: Note) -> dict[str, Any] | None:
+    """The object; None, with the problem noted, for anything else."""
     if (data.count(b"[") > _DEEPEST or data.count(b"{") > _DEEPEST) and _depth(data) > _DEEPEST:
-        source.problems.add("bad-json", where, "not JSON that can be read: nested too deep")
+        note("bad-json", "not JSON that can be read: nested too deep")
         return None
     try:
         record = orjson.loads(data)
@@ -155,27 +154,27 @@ def parse_object(source: Source, data: bytes, where: str) -> dict[str, Any] | No
         if _LONG.search(data):
             record = json.loads(data)
     except ValueError:
-        record = _slowly(source, data, where)
+        record = _slowly(data, note)
         if record is None:
             return None
     if type(record) is dict:
         return record
-    source.problems.add("bad-json", where, "JSON, but not an object")
+    note("bad-json", "JSON, but not an object")
     return None
 
 
-def _slowly(source: Source, data: bytes, where: str) -> Any:
-    text = source.decode(data, where)
+def _slowly(data: bytes, note: Note) -> Any:
+    text = decoded(data, note)
     try:
         record = json.loads(text, strict=False)
     except json.JSONDecodeError as error:
-        source.problems.add("bad-json", where, f"not JSON: {error.msg} at character {error.pos + 1}")
+        note("bad-json", f"not JSON: {error.msg} at character {error.pos + 1}")
         return None
     except (ValueError, RecursionError) as error:
-        source.problems.add("bad-json", where, f"not JSON that can be read: {str(error)[:60]}")
+        note("bad-json", f"not JSON that can be read: {str(error)[:60]}")
         return None
     if any(character < " " for character in text.replace("\r", "").replace("\n", "")):
-        source.problems.add("control-characters", where, "raw control characters in a JSON string")
+        note("control-characters", "raw control characters in a JSON string")
     return plain(record) if record is not None else []
 
 

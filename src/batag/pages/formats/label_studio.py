@@ -9,17 +9,15 @@ from typing import Any, BinaryIO
 
 from batag.pages.check import check_tag, from_utf16, settle, to_utf16
 from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
-from batag.pages.formats.json_objects import elements, join_arrays, write_array
+from batag.pages.formats.json_objects import elements as read
+from batag.pages.formats.json_objects import join_arrays as join
+from batag.pages.formats.json_objects import parse, write_array
 from batag.pages.page import MODEL, PERSON, SOURCES, Page, Tag
 from batag.pages.problems import Note
 from batag.pages.record import RecordReader, to_record
-from batag.pages.source import Source
+
+__all__ = ["is_result", "join", "page", "parse", "read", "write"]
 from batag.pages.tags import score_of
-
-
-def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """The tasks of an export."""
-    return elements(source)
 
 
 def page(task: dict[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:
@@ -41,9 +39,6 @@ def page(task: dict[str, Any], reader: RecordReader, *, where: str, number: int)
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
     """Tasks to import; the labelling configuration that fits stands in docs/formats.md."""
     write_array(map(_task, pages), stream)
-
-
-join = join_arrays
 
 
 def is_result(value: Any) -> bool:

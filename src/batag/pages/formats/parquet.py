@@ -70,12 +70,12 @@ def rows_of(batch: Any, source: Source, *, first: int, names: Sequence[str] = ()
     columns = {
         name: _values(column) for name, column in zip(source.names, batch.columns, strict=True) if not names or name in names
     }
-    for place in range(batch.num_rows):
+    bad = {place: name for name, (_, places) in columns.items() for place in places}
+    for place, values in enumerate(zip(*(values for values, _ in columns.values()), strict=True)):
         where = f"{source.name}, row {first + place}"
-        for name, (_, bad) in columns.items():
-            if place in bad:
-                source.problems.add("bad-encoding", where, f"the text of {name} is not UTF-8")
-        yield where, first + place, {name: values[place] for name, (values, _) in columns.items()}
+        if place in bad:
+            source.problems.add("bad-encoding", where, f"the text of {bad[place]} is not UTF-8")
+        yield where, first + place, dict(zip(columns, values, strict=True))
 
 
 def _values(column: Any) -> tuple[list[Any], set[int]]:

@@ -56,17 +56,20 @@ class PageMaker:
     ) -> None:
         self._notes = Notes()
         self._reader = RecordReader(problems=self._notes, stem=stem, columns=columns, language=language, tags=tags)
-        self._page = getattr(format_module(format), "page", None)
+        module = format_module(format)
+        self._parse, self._page = getattr(module, "parse", None), getattr(module, "page", None)
 
-    def __call__(self, record: Record) -> tuple[Page | None, tuple[Problem, ...]]:
-        """The page of a record, None if it is none, and all that is wrong with it."""
-        if record.value is None:
-            return None, record.problems
-        if self._page is None:
-            page = self._reader.page(record.value, where=record.where, number=record.number)
-        else:
-            page = self._page(record.value, self._reader, where=record.where, number=record.number)
-        return page, record.problems + self._notes.take()
+    def __call__(self, record: Record) -> tuple[Page | None, Any, tuple[Problem, ...]]:
+        """The page of a record and what it was made of, None if there is none, and all that is wrong with it."""
+        where, number, value, problems = record
+        if value is not None and self._parse is not None:
+            value = self._parse(value, self._notes.at(where))
+        page = None
+        if value is not None and self._page is None:
+            page = self._reader.page(value, where=where, number=number)
+        elif value is not None:
+            page = self._page(value, self._reader, where=where, number=number)
+        return page, value, problems + self._notes.take()
 
 
 class PageReader(Iterator[Page]):
@@ -132,7 +135,7 @@ def _pages(source: Source, format: str, problems: Problems) -> Iterator[Page]:
     make = PageMaker(format, stem=source.stem, columns=source.columns, language=source.language)
     seen = problems.ids
     for record in read_records(source, format):
-        page, found = make(record)
+        page, _, found = make(record)
         for problem in found:
             problems.report(problem)
         if page is None:

@@ -97,7 +97,8 @@ def page(cells: Mapping[str, Any], reader: RecordReader, *, where: str, number: 
 
 def from_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a row, as it was before cells were escaped; with the tags that people put right in columns for them."""
-    record = {key: value for key, value in unescaped(cells).items() if value is not None}
+    plain = unescaped(cells) if KEY in cells else cells
+    record = {key: value for key, value in plain.items() if value is not None}
     tags, more = _loads(record.get("tags"), "["), _loads(record.get("more"), "{")
     if isinstance(tags, list):
         repeating = {readable(str(tag.get("label"))) for tag in tags if isinstance(tag, Mapping)}

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
-from batag.pages.formats.json_objects import elements
+from batag.pages.formats.json_objects import elements, parse
 from batag.pages.formats.jsonl import check_keys
 from batag.pages.page import Page
 from batag.pages.record import RecordReader
 from batag.pages.source import Source
 
+__all__ = ["page", "parse", "read"]
 
-def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """The objects of a span file, or of a JSON array of batag's own records."""
+
+def read(source: Source) -> Iterator[tuple[str, int, bytes]]:
+    """The elements of a span file, or of a JSON array of batag's own records."""
     check_keys(source)
     return elements(source)
 
