@@ -357,3 +357,20 @@ def test_problems_are_pointed_to_only_where_there_are_some(
     assert ("only-bad.jsonl:1" in done.stderr) == (name == "only-bad.jsonl")
     if call[0] != "train":
         assert ("The file is empty" in done.stderr) == (name == "empty.jsonl")
+
+
+@pytest.mark.parametrize("name", ["pages.jsnl", "./nothing", "folder/nothing", "nothing.json", "/no/where"])
+def test_a_name_of_no_file_is_not_taken_for_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    write_pages(catalogue(1, split="test"), tmp_path / "pages.jsonl")
+    message(typed("tag", tiny_run(), name), 1, name, "cannot be opened")
+    message(typed("tag", tiny_run(), "pages.jsnl"), 1, "Did you mean pages.jsonl?")
+
+
+@pytest.mark.parametrize("text", ["shoes/boots", "ACME", "v1.5 boots", "登山鞋" * 100, "9.5/10", "a.b"])
+def test_a_text_with_dots_or_slashes_is_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = typed("tag", tiny_run(), text, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["title"] == text

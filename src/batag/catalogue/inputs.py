@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
-from pathlib import Path
 from typing import Any
 
 from batag.catalogue.part import Part
@@ -131,7 +131,7 @@ def find_inputs(given: Iterable[str], *, format: str | None, out: str = "", one_
 
 def is_input(text: str) -> bool:
     """Whether something that was typed is a file or a folder rather than a text."""
-    return text == "-" or is_remote(text) or (len(text) < 4096 and "\0" not in text and Path(local(text)).exists())
+    return text == "-" or is_remote(text) or os.path.exists(local(text))
 
 
 def _lies_in(path: str, folder: str) -> bool:

@@ -128,7 +128,7 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
     tokens = kept = again = 0
     for start in range(0, len(distinct_pages), POOL):
         predictions = tagger.predict_all(distinct_pages[start : start + POOL], known=answers)
-        found += [chosen(tags, options) for tags in tagger.tags_of_all(predictions, options.richness)]
+        found += [choose(tags, options) for tags in tagger.tags_of_all(predictions, options.richness)]
         by_file += [prediction.by_file for prediction in predictions]
         lengths = [sum(len(field.tokens) for field in prediction.fields) for prediction in predictions]
         tokens += sum(lengths)
@@ -144,7 +144,8 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
     return [found[number] if number >= 0 else () for number in of_row], tokens, good - len(distinct_pages) + again, by_majority
 
 
-def chosen(tags: Sequence[Tag], options: Options) -> Sequence[Tag]:
+def choose(tags: Sequence[Tag], options: Options) -> Sequence[Tag]:
+    """The tags that are wanted."""
     if options.labels or options.min_score:
         kept = set(options.labels)
         tags = [tag for tag in tags if (not kept or tag.label in kept) and (tag.score or 0.0) >= options.min_score]

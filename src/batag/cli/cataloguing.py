@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import typer
 
-from batag.catalogue.inputs import Inputs, find_inputs, is_input
+from batag.catalogue.inputs import Inputs, find_inputs
 from batag.catalogue.job import Job
 from batag.catalogue.output import COMPRESSIONS
 from batag.catalogue.place import is_remote, local
 from batag.catalogue.tagged import Options
 from batag.catalogue.totals import Totals
-from batag.cli.files import names_a_file, note_lost_sources
+from batag.cli.files import note_lost_sources
+from batag.cli.options import Reading
 from batag.cli.terminal import collected_problems, console, counted, escaped_cells, one_line, print_json
 from batag.engines.choice import LARGE_BYTES, choose_engine
-from batag.errors import InputError, UsageError
+from batag.errors import UsageError
 from batag.evaluation.operating_point import parse_richness
 from batag.pages.file import check_targets
 from batag.pages.formats import NEEDS_TOKENS, format_of_name, format_to_write
@@ -67,13 +67,6 @@ def shape_of(out: str, to: str | None) -> Shape:
     return Shape(out, format_to_write(out, wanted or None), is_job=path.is_file() or not path.exists())
 
 
-def check_there(given: Sequence[str]) -> None:
-    """A name that looks like a file's and leads nowhere is a mistake, not a text."""
-    for each in given:
-        if not is_input(each) and names_a_file(each):
-            raise InputError("cannot be opened (No such file or directory)", where=each, todo="Check the name")
-
-
 def check_labels(wanted: Sequence[str], known: Sequence[str]) -> None:
     """Labels that a bundle does not have are a mistake, not an empty result."""
     if missing := [label for label in wanted if label not in known]:
@@ -84,17 +77,15 @@ def run(
     bundle: Path,
     pages: Sequence[str],
     shape: Shape,
+    chosen: Options,
     *,
-    wanted: dict[str, Any],
-    reading: dict[str, Any],
+    reading: Reading,
     engine: str,
     device: str,
     workers: int,
     cluster: str | None,
     restart: bool,
-    strict: bool,
     stop_words: Path | None,
-    problems: Path | None,
     as_json: bool,
 ) -> None:
     """Run a job and print how it went."""
@@ -102,35 +93,34 @@ def run(
     from batag.pages.stopwords import read_words
 
     description = read_description(find_bundle(bundle))
-    check_labels(wanted["labels"], description.scheme.classes)
-    if parse_richness(wanted["richness"]) is not None and not description.operating_points.points:
+    check_labels(chosen.labels, description.scheme.classes)
+    if parse_richness(chosen.richness) is not None and not description.operating_points.points:
         todo = "Leave richness out, or train again: the bundle gives the most probable tags"
-        raise UsageError(f"this bundle has no operating points for richness {wanted['richness']}", todo=todo)
-    inputs = Inputs(
-        paths=find_inputs(pages, format=reading["format"], out=shape.out, one_file=shape.one_file),
-        **reading | {"language": check_language(language) if (language := reading["language"]) is not None else None},
-    )
+        raise UsageError(f"this bundle has no operating points for richness {chosen.richness}", todo=todo)
+    language = check_language(reading.language) if reading.language is not None else None
+    paths = find_inputs(pages, format=reading.format, out=shape.out, one_file=shape.one_file)
+    inputs = Inputs(paths=paths, **reading.options | {"language": language})
     job = Job(
         bundle=bundle,
         engine=choose_engine(description, wanted=engine, device=device, large=_is_large(inputs)),
         inputs=inputs,
         out=shape.out,
-        options=Options(format=shape.format, compression=shape.compression, **wanted),
+        options=chosen,
         one_file=shape.one_file,
         workers=workers or (0 if cluster else len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1),
         cluster=cluster,
         device=device,
         restart=restart,
-        strict=strict,
+        strict=reading.strict,
         stop_words=() if stop_words is None else tuple(read_words(stop_words)),
     )
-    check_targets([shape.out if shape.one_file else None, problems], [*inputs.paths, find_bundle(bundle), stop_words])
+    check_targets([shape.out if shape.one_file else None, reading.problems], [*inputs.paths, find_bundle(bundle), stop_words])
     err = console(error=True)
     if not inputs.resumable:
         note = "standard input or a pipe cannot be read again: this job cannot go on if it is left"
         err.print(note, style="yellow", markup=False)
     try:
-        with collected_problems(strict=False, path=problems) as found, _bar(shape.out) as watch:
+        with collected_problems(strict=False, path=reading.problems) as found, _bar(shape.out) as watch:
             totals = job.run(problems=found, watch=watch)
     except KeyboardInterrupt:
         err.print("stopped; finished parts are kept, and the same command goes on", style="bold yellow", markup=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from batag.cli.terminal import console, counted, watched
-from batag.errors import InputError
+from batag.errors import InputError, nearest
 from batag.pages.file import once_only
 from batag.pages.formats import NEEDS_TOKENS, format_of_name, write_pages
 from batag.pages.languages import check_language
@@ -20,6 +21,7 @@ from batag.segmentation.majority import read_with_language
 from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 _SUFFIXES = frozenset({".json", ".txt", ".gz", ".zst"})
+_MISSPELT = 0.8
 
 
 def text_or_pages(
@@ -31,20 +33,28 @@ def text_or_pages(
         lines = (line.decode(errors="replace").rstrip("\r\n") for line in sys.stdin.buffer)
         yield from _texts(lines, field=field, language=known, where="standard input:", problems=problems)
     for number, text in enumerate(given, 1):
-        short = len(text) < 4096 and "\0" not in text
-        if text == "-" or (short and (Path(text).is_file() or once_only(text))):
+        if text == "-" or os.path.isfile(text) or once_only(text):
             yield from watched(read_with_language(text, language=language, **reading, problems=problems), doing=doing)
-        elif short and Path(text).is_dir():
+        elif os.path.isdir(text):
             raise InputError("is a folder", where=text, todo="Name the files in it")
-        elif short and names_a_file(text):
-            raise InputError("cannot be opened (No such file or directory)", where=text, todo="Check the name")
         else:
+            check_text(text)
             yield from _texts([text], field=field, language=known, where="text ", problems=problems, first=number)
 
 
-def names_a_file(text: str) -> bool:
-    """Whether a text looks like the name of a file rather than like a page."""
-    return not any(map(str.isspace, text)) and bool(format_of_name(text) or Path(text).suffix in _SUFFIXES)
+def check_text(text: str) -> None:
+    """An error for what looks like the name of a file that is not there, rather than like the text of a page."""
+    if any(map(str.isspace, text)) or not {".", "/"} & set(text):
+        return
+    folder, name = os.path.split(text)
+    there = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+    near = nearest(name, there, cutoff=_MISSPELT)
+    path = Path(text)
+    named = format_of_name(text) or path.suffix in _SUFFIXES or text.startswith(("/", "./", "../", "~/"))
+    if near or named or (folder and os.path.isdir(folder)):
+        hint = f"Did you mean {os.path.join(folder, near)}? " if near else "Check the name. "
+        todo = f"{hint}A text that looks like a file's name is read from standard input"
+        raise InputError("cannot be opened (No such file or directory)", where=text, todo=todo)
 
 
 def _texts(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
+    from batag.catalogue.tagged import Options
     from batag.pages.page import Page, Tag
-    from batag.pages.problems import Problems
+    from batag.tagging.tagger import Tagger
 
 
 def tag(
@@ -39,7 +41,7 @@ def tag(
     richness: options.Richness = None,
     labels: Annotated[str | None, typer.Option("--labels", help="Only tags of these labels, with commas.")] = None,
     min_score: Annotated[float, typer.Option("--min-score", help="Only tags with at least this score.", min=0, max=1)] = 0.0,
-    distinct: Annotated[bool, typer.Option("--distinct", help="One tag a text and label, not every occurrence.")] = False,
+    distinct: Annotated[bool, typer.Option("--distinct", help="One tag per text and label, not every occurrence.")] = False,
     stop_words: Annotated[
         Path | None, typer.Option("--stop-words", help="Words that are no tag by themselves, one per line, besides ours.")
     ] = None,
@@ -61,133 +63,111 @@ def tag(
     """Tag pages: a catalogue to a folder or file (left at any moment, the same command goes on), texts in the terminal, or
     JSON lines in a pipe (and with --json)."""
     from batag.catalogue.inputs import find_inputs, is_input
+    from batag.catalogue.tagged import Options
     from batag.cli import cataloguing
+    from batag.cli.files import check_text
     from batag.errors import InputError, UsageError
     from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
 
-    wanted: dict[str, Any] = {
-        "richness": richness,
-        "labels": tuple(each.strip() for each in labels.split(",")) if labels else (),
-        "min_score": min_score,
-        "distinct": distinct,
-    }
     out = "-" if out is None and to is not None else out
     shape = cataloguing.shape_of(out, to) if out is not None and out != "-" else None
-    wanted |= options.of_table(format_to_write("-", to) if shape is None else shape.format, bom=bom, excel_safe=excel_safe)
-    if shape is not None and pages:
-        cataloguing.check_there(pages)
-    if shape is not None and not shape.one_file and not (pages and all(map(is_input, pages))):
-        raise UsageError("parts are made of files, not of texts", todo="Name files or folders, or - for standard input")
-    if shape is not None and shape.is_job and pages and all(map(is_input, pages)):
+    format = format_to_write("-", to) if shape is None else shape.format
+    chosen = Options(
+        format=format,
+        compression=shape.compression if shape is not None else "",
+        richness=richness,
+        labels=tuple(each.strip() for each in labels.split(",")) if labels else (),
+        min_score=min_score,
+        distinct=distinct,
+        **options.of_table(format, bom=bom, excel_safe=excel_safe),
+    )
+    texts = [each for each in pages or () if not is_input(each)]
+    if shape is not None:
+        for text in texts:
+            check_text(text)
+        if not shape.one_file and (texts or not pages):
+            raise UsageError("parts are made of files, not of texts", todo="Name files or folders, or - for standard input")
+    if shape is not None and shape.is_job and pages and not texts:
         cataloguing.run(
             bundle,
             pages,
             shape,
-            wanted=wanted,
-            reading=reading.options,
+            chosen,
+            reading=reading,
             engine=engine,
             device="cpu" if device == "auto" else device,
             workers=workers,
             cluster=cluster,
             restart=restart,
-            strict=reading.strict,
             stop_words=stop_words,
-            problems=reading.problems,
             as_json=as_json,
         )
         return
     target = "" if out is None or out == "-" else out
     given: list[str] = []
     for each in pages or []:
-        given += find_inputs([each], format=reading.format, out=target, one_file=True) if _is_folder(each) else [each]
+        folder = os.path.isdir(each)
+        given += find_inputs([each], format=reading.format, out=target, one_file=True) if folder else [each]
     check_targets([out, reading.problems], [*filter(is_input, given), bundle, stop_words])
-    if out is not None and Path(out).is_file() and not restart:
+    if out is not None and os.path.isfile(out) and not restart:
         raise InputError("is there already", where=out, todo="Say --restart to replace it, or name another file")
-    with reading.collected() as found:
-        _stream(
-            bundle,
-            given,
-            out,
-            to,
-            wanted,
-            reading.options,
-            found,
-            stop_words=stop_words,
-            engine=engine,
-            device=device,
-            as_json=as_json,
-        )
+    tagger = _loaded(bundle, chosen, engine=engine, device=device, stop_words=stop_words)
+    _stream(tagger, given, out, chosen, reading=reading, as_json=as_json)
 
 
-def _is_folder(text: str) -> bool:
-    return len(text) < 4096 and "\0" not in text and Path(text).is_dir()
+def _loaded(bundle: Path, chosen: Options, *, engine: str, device: str, stop_words: Path | None) -> Tagger:
+    from batag.cli.cataloguing import check_labels
+    from batag.tagging.tagger import Tagger
+
+    tagger = Tagger.load(bundle, engine=engine, device=device, stop_words=() if stop_words is None else (stop_words,))
+    tagger.offsets(chosen.richness)
+    check_labels(chosen.labels, tagger.labels)
+    return tagger
 
 
 def _stream(
-    bundle: Path,
-    pages: list[str],
-    out: str | None,
-    to: str | None,
-    wanted: dict[str, Any],
-    reading: dict[str, Any],
-    found: Problems,
-    *,
-    stop_words: Path | None,
-    engine: str,
-    device: str,
-    as_json: bool,
+    tagger: Tagger, pages: list[str], out: str | None, chosen: Options, *, reading: options.Reading, as_json: bool
 ) -> None:
     """Page after page: to the terminal or a pipe; texts also to a file."""
     import sys
     import time
-    from collections import Counter
     from dataclasses import replace
 
-    from batag.catalogue.tagged import Options, chosen
-    from batag.cli.cataloguing import check_labels
+    from batag.catalogue.tagged import choose
+    from batag.catalogue.totals import Totals
+    from batag.cli.cataloguing import summary
     from batag.cli.files import save, text_or_pages
-    from batag.cli.terminal import console, counted
+    from batag.cli.terminal import console
     from batag.pages.fields import MAIN_FIELD
-    from batag.pages.formats import format_to_write
     from batag.pages.record import dump, to_record
-    from batag.tagging.tagger import Tagger
 
-    written = format_to_write(out, to) if out is not None else "jsonl"
-    tagger = Tagger.load(bundle, engine=engine, device=device, stop_words=() if stop_words is None else (stop_words,))
-    tagger.offsets(wanted["richness"])
-    choice = Options(**wanted)
-    check_labels(choice.labels, tagger.labels)
-    counts: Counter[str] = Counter()
-    began = time.monotonic()
-
-    def tagged() -> Iterator[Page]:
-        given = text_or_pages(pages, field=MAIN_FIELD, doing="tagging", problems=found, **reading)
-        for prediction in tagger.predict(given):
-            kept = chosen(tagger.tags_of(prediction, choice.richness), choice)
-            counts.update(each.label for each in kept)
-            counts[""] += 1
-            page = prediction.page
-            yield replace(page, tags=tuple(kept), labelled=True, reviewed=False, extra={**page.extra, "error": None})
-
-    if out is not None and (out != "-" or written != "jsonl"):
-        source = ", ".join(pages or ["standard input"])
-        table = {name: True for name in ("bom", "excel_safe") if wanted.get(name)}
-        save(tagged(), out, source=source, format=written, problems=found, segmentation=tagger.segmentation, **table)
-        number, seconds = counts.pop(""), time.monotonic() - began
-        classes = ", ".join(f"{count:,} {name}" for name, count in counts.most_common()) or "no tag"
-        rate = f"{seconds:,.0f} s, {number / max(seconds, 1e-9):,.0f} pages per second"
-        place = "standard output" if out == "-" else out
-        console(error=True).print(f"{counted(number, 'page')} tagged in {place} ({rate}): {classes}", markup=False)
-        return
+    totals = Totals(began=time.monotonic())
     terminal = console()
-    for page in tagged():
-        if terminal.is_terminal and not as_json and out is None:
-            for line in highlighted(page, tagger.labels):
-                terminal.print(line)
-        else:
-            sys.stdout.buffer.write(dump(to_record(page)) + b"\n")
-    sys.stdout.buffer.flush()
+    with reading.collected() as found:
+
+        def tagged() -> Iterator[Page]:
+            given = text_or_pages(pages, field=MAIN_FIELD, doing="tagging", problems=found, **reading.options)
+            for prediction in tagger.predict(given):
+                kept = choose(tagger.tags_of(prediction, chosen.richness), chosen)
+                totals.tags.update(each.label for each in kept)
+                totals.pages += 1
+                page = prediction.page
+                yield replace(page, tags=tuple(kept), labelled=True, reviewed=False, extra={**page.extra, "error": None})
+
+        if out is not None and (out != "-" or chosen.format != "jsonl"):
+            source = ", ".join(pages or ["standard input"])
+            table = {name: True for name in ("bom", "excel_safe") if getattr(chosen, name)}
+            save(tagged(), out, source=source, format=chosen.format, problems=found, segmentation=tagger.segmentation, **table)
+            console(error=True).print(summary(totals, "standard output" if out == "-" else out), markup=False)
+            return
+        for page in tagged():
+            if terminal.is_terminal and not as_json and out is None:
+                for line in highlighted(page, tagger.labels):
+                    terminal.print(line)
+            else:
+                sys.stdout.buffer.write(dump(to_record(page)) + b"\n")
+        sys.stdout.buffer.flush()
 
 
 STYLES = ("black on bright_green", "black on bright_cyan", "black on bright_yellow", "black on bright_magenta", "white on blue")

@@ -43,7 +43,6 @@ KINDS = {
         "`reviewed` is neither true nor false; the tags tell whether a person has seen the page",
     ),
     "unknown-source": (NOTED, "a tag says that somebody set it who is not one of ours; it counts as a model's"),
-    "untold-language": (NOTED, "a short text that may be in several languages; it is read in that of most pages of its file"),
     "cut-cell": (NOTED, "a text or its tags are longer than a cell of Excel holds; what does not fit is left out"),
     "no-value": (NOTED, "a cell of a workbook is a formula whose value was not saved; it is read as empty"),
     "bad-encoding": (REPAIRED, "bytes that are not in the file's encoding became U+FFFD"),

@@ -104,7 +104,7 @@ def _comment(block: Block, key: str, value: str) -> None:
         block.comments[key] = content
 
 
-def page(block: Block, reader: RecordReader, *, where: str, number: int) -> Page | None:
+def page(reader: RecordReader, block: Block, *, where: str, number: int) -> Page | None:
     """The page of a block: its tokens joined, or found in the text that a comment has."""
     comments, layout = block.comments, block.layout
     record: dict[str, Any] = {key: comments[key] for key in ("id", "language", "shop") if key in comments}

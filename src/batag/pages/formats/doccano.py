@@ -23,7 +23,7 @@ _LABELS = ("label", "labels", "entities")
 _OWN = frozenset({"id", "text", "data", "fields", "extra", "tags", "predictions", *_LABELS})
 
 
-def page(record: dict[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:
+def page(reader: RecordReader, record: dict[str, Any], *, where: str, number: int) -> Page | None:
     """The page of a line; `fields` (as `write` puts it) says where a page's fields lie in the one text."""
     record = dict(record)
     name = next((field for field in STANDARD_FIELDS if field in reader.columns), MAIN_FIELD)

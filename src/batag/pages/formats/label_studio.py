@@ -20,7 +20,7 @@ __all__ = ["is_result", "join", "page", "parse", "read", "write"]
 from batag.pages.tags import score_of
 
 
-def page(task: dict[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:
+def page(reader: RecordReader, task: dict[str, Any], *, where: str, number: int) -> Page | None:
     """The page of a task; a tag's `to_name` names the field of the task's data that it lies in."""
     data = task.get("data") if "annotations" in task or "completions" in task or "data" in task else task
     if not isinstance(data, dict):

@@ -57,18 +57,15 @@ class PageMaker:
         self._notes = Notes()
         self._reader = RecordReader(problems=self._notes, stem=stem, columns=columns, language=language, tags=tags)
         module = format_module(format)
-        self._parse, self._page = getattr(module, "parse", None), getattr(module, "page", None)
+        self._parse: Any = getattr(module, "parse", None)
+        self._page: Any = getattr(module, "page", RecordReader.page)
 
     def __call__(self, record: Record) -> tuple[Page | None, Any, tuple[Problem, ...]]:
         """The page of a record and what it was made of, None if there is none, and all that is wrong with it."""
         where, number, value, problems = record
         if value is not None and self._parse is not None:
             value = self._parse(value, self._notes.at(where))
-        page = None
-        if value is not None and self._page is None:
-            page = self._reader.page(value, where=where, number=number)
-        elif value is not None:
-            page = self._page(value, self._reader, where=where, number=number)
+        page = self._page(self._reader, value, where=where, number=number) if value is not None else None
         return page, value, problems + self._notes.take()
 
 

@@ -90,7 +90,7 @@ def text_cell(value: Any) -> str:
     return dump(value).decode() if isinstance(value, (bool, dict, list, tuple, bytes)) else str(value)
 
 
-def page(cells: Mapping[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:
+def page(reader: RecordReader, cells: Mapping[str, Any], *, where: str, number: int) -> Page | None:
     """The page of a row."""
     return reader.page(from_cells(cells), where=where, number=number)
 

@@ -21,7 +21,7 @@ def read(source: Source) -> Iterator[tuple[str, int, bytes]]:
     return elements(source)
 
 
-def page(record: dict[str, Any], reader: RecordReader, *, where: str, number: int) -> Page | None:
+def page(reader: RecordReader, record: dict[str, Any], *, where: str, number: int) -> Page | None:
     """The page of a text with spans; other keys (an article's id) stay what they are."""
     record = dict(record)
     entities = record.pop("entities", None)

@@ -85,7 +85,7 @@ def _plain(cell: Any) -> Cell:
     return cell if isinstance(cell, str | int | float) else str(cell)
 
 
-def page(row: dict[str, Cell], reader: RecordReader, *, where: str, number: int) -> Page | None:
+def page(reader: RecordReader, row: dict[str, Cell], *, where: str, number: int) -> Page | None:
     """The page of a row; all cells are texts to it."""
     texts = {name: str(cell) for name, cell in row.items()}
     return reader.page(from_cells(texts), where=where, number=number)
