@@ -187,10 +187,20 @@ def make_bundle(
     """A bundle with fresh weights of one seed, width 8; `changes` go into its description."""
     vocabulary = Vocabulary(words)
     labels = Scheme(scheme, tuple(classes)).labels
-    input = {"kind": "rich", "ngram_buckets": 50, "shape_buckets": 10}
-    encoder = changes.get("encoder", {"name": "bat", "width": 8, "depth": 1, "heads": 2, "inner": 16})
+    input = {
+        "kind": "rich",
+        "word_dropout": 0.0,
+        "dropout": 0.0,
+        "shortest": 1,
+        "longest": 4,
+        "ngram_buckets": 50,
+        "shape_buckets": 10,
+        "part_of_speech_buckets": 0,
+    }
+    encoder = {"name": "bat", "width": 8, "depth": 1, "heads": 2, "inner": 16} | changes.pop("encoder", {})
+    encoder = {"position": "sinusoid", "dropout": 0.0, "options": {}} | encoder
+    head = {"chain": False, "window_crf": 0, "window_crf_buckets": 1} | changes.pop("head", {})
     torch.manual_seed(0)
-    head = changes.get("head", {})
     featurizer = Featurizer.build(vocabulary, input=input, head=head)
     weights = build_classifier(featurizer, labels=len(labels), input=input, encoder=encoder, head=head).state_dict()
     description = {
@@ -198,12 +208,19 @@ def make_bundle(
         "created": "2025-01-01T00:00:00+00:00",
         "name": "made",
         "scheme": {"name": scheme, "classes": list(classes)},
-        "labels": list(labels),
+        "fields": ["title", "description"],
+        "languages": list(LANGUAGES),
         "segmentation": {"name": segmentation, "rules": list(DEFAULT_RULES)},
+        "dictionaries": {},
         "input": input,
         "encoder": encoder,
+        "head": head,
         "window": window,
         "overlap": overlap,
+        "dial": [],
+        "calibration": {"method": "none", "raw": [0.0, 1.0], "probability": [0.0, 1.0], "errors": {}},
+        "tagged_stop_words": [],
+        **{key: {} for key in ("metrics", "trained_on", "recipe")},
     }
     write_bundle(
         folder,

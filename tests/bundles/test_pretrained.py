@@ -20,7 +20,6 @@ from batag.engines.export import export
 from batag.errors import InputError
 from batag.heads.prediction import probabilities
 from batag.pages.formats import write_pages
-from batag.training.examples import Example
 from batag.training.whole import train_run
 
 
@@ -50,7 +49,8 @@ def bundle(run: Path, tmp_path: Path) -> Path:
 
 def test_a_bundle_carries_its_vectors_and_says_so(run: Path, bundle: Path) -> None:
     said = read_bundle(bundle).description
-    assert (said.format, said.pretrained, said.input.pretrained_width) == (FORMAT, "vectors", 5)
+    (feature,) = said.features
+    assert (said.format, feature.kind, feature.language, feature.width) == (FORMAT, "word_vectors", None, 5)
     page = catalogue(3, split="test")[0]
     assert batag.load(bundle).tag(page) == batag.load(run).tag(page)
 
@@ -68,8 +68,7 @@ def test_a_bundle_with_vectors_is_exported_and_needs_no_torch(bundle: Path) -> N
     pages = catalogue(5, split="test")
     found = read_bundle(bundle)
     words = [page["title"].split() for page in pages]
-    examples = [Example(str(number), each, [-1] * len(each)) for number, each in enumerate(words)]
-    assert not export(found, kind="onnx", int8=False, examples=examples).refused
+    assert not export(found, engine="onnx", pages=[(each, [-1] * len(each)) for each in words]).refused
     program = (
         "import sys, batag; tagger = batag.load(sys.argv[1], engine='onnx'); tagger.tag({'title': sys.argv[2]}); "
         "sys.exit('torch' in sys.modules)"
@@ -86,12 +85,12 @@ def test_vectors_reach_the_tags(bundle: Path) -> None:
     found = read_bundle(bundle)
     table = found.pretrained
     assert table is not None
-    rows = len(json.loads((bundle / "vectors.json").read_bytes())) + 1
-    exchange(bundle, "vectors.safetensors", save({"vectors": torch.full((rows, 5), 7.0).cumsum(1)}))
+    rows = len(json.loads((bundle / "word_vectors.json").read_bytes())) + 1
+    exchange(bundle, "word_vectors.safetensors", save({"vectors": torch.full((rows, 5), 7.0).cumsum(1)}))
     assert [[tag.score for tag in tags] for tags in batag.load(bundle).tag_many(pages)] != before
 
 
-@pytest.mark.parametrize("name", ["vectors.json", "vectors.safetensors"])
+@pytest.mark.parametrize("name", ["word_vectors.json", "word_vectors.safetensors"])
 def test_a_vector_file_that_is_missing_changed_or_not_listed_is_refused(bundle: Path, name: str) -> None:
     data = (bundle / name).read_bytes()
     (bundle / name).write_bytes(data[:-1] + b"x")
@@ -116,14 +115,26 @@ def test_a_vector_file_that_is_missing_changed_or_not_listed_is_refused(bundle: 
     ],
 )
 def test_vectors_that_do_not_fit_are_refused_when_they_are_loaded(bundle: Path, table: dict[str, torch.Tensor]) -> None:
-    exchange(bundle, "vectors.safetensors", save(table))
+    exchange(bundle, "word_vectors.safetensors", save(table))
     with pytest.raises(InputError, match=r"vectors\.safetensors: does not fit"):
         batag.load(bundle)
 
 
-def test_half_described_pretrained_features_are_refused(bundle: Path) -> None:
-    with pytest.raises(InputError, match="not both"):
-        read_bundle(redescribe(bundle, lambda said: said.update(pretrained="")))
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"width": 6}, "does not fit"),
+        ({"kind": "character_vectors"}, "does not fit"),
+        ({"files": ["word_vectors.ja.json", "word_vectors.ja.safetensors"]}, r"does not list word_vectors\.ja"),
+        ({"files": ["../secret.json", "word_vectors.safetensors"]}, "pattern"),
+        ({"files": []}, "at least 2"),
+        ({"kind": "pickle"}, "word_vectors"),
+    ],
+)
+def test_pretrained_features_that_do_not_fit_their_files_are_refused(bundle: Path, change: dict[str, Any], says: str) -> None:
+    redescribe(bundle, lambda described: described["features"][0].update(change))
+    with pytest.raises(InputError, match=says):
+        batag.load(bundle)
 
 
 def test_files_that_somebody_put_into_the_backbone_are_refused(tmp_path: Path) -> None:
@@ -137,11 +148,11 @@ def test_files_that_somebody_put_into_the_backbone_are_refused(tmp_path: Path) -
 # The dial and the calibration
 
 
-def points(*rows: tuple[float, float, float]) -> dict[str, Any]:
+def points(*rows: tuple[float, float, float]) -> list[dict[str, Any]]:
     classes = ("goods", "brand", "feature")
     made = [{"richness": at, "beta": 1.0, "offsets": {"goods": one, "brand": other, "feature": 0.0}} for at, one, other in rows]
     assert all(set(point["offsets"]) == set(classes) for point in made)
-    return {"points": made}
+    return made
 
 
 @pytest.mark.parametrize(
@@ -152,15 +163,15 @@ def points(*rows: tuple[float, float, float]) -> dict[str, Any]:
         (points((1, 0, 0), (0, 1, 0)), "0 to 1"),
         (points((0, 0, 0), (0, 0, 0), (1, 1, 0)), "0 to 1"),
         (
-            {"points": [{"richness": 0, "beta": 1, "offsets": {"goods": 0}}, {"richness": 1, "beta": 1, "offsets": {}}]},
+            [{"richness": 0, "beta": 1, "offsets": {"goods": 0}}, {"richness": 1, "beta": 1, "offsets": {}}],
             "classes",
         ),
-        ({"points": [{"richness": at, "beta": 1, "offsets": {"goods": 0}} for at in (0, 1)]}, "its classes"),
+        ([{"richness": at, "beta": 1, "offsets": {"goods": 0}} for at in (0, 1)], "its classes"),
     ],
 )
-def test_a_dial_that_is_none_is_refused(tmp_path: Path, dial: dict[str, Any], says: str) -> None:
+def test_a_dial_that_is_none_is_refused(tmp_path: Path, dial: list[dict[str, Any]], says: str) -> None:
     with pytest.raises(InputError, match=says):
-        read_bundle(make_bundle(tmp_path / "b", operating_points=dial))
+        read_bundle(make_bundle(tmp_path / "b", dial=dial))
 
 
 @pytest.mark.parametrize(
@@ -173,4 +184,4 @@ def test_a_dial_that_is_none_is_refused(tmp_path: Path, dial: dict[str, Any], sa
 )
 def test_a_calibration_that_does_not_rise_is_refused(tmp_path: Path, line: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="rising line"):
-        read_bundle(make_bundle(tmp_path / "b", calibration=line))
+        read_bundle(make_bundle(tmp_path / "b", calibration={"method": "none", "errors": {}} | line))

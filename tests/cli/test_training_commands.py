@@ -171,8 +171,8 @@ def test_the_dial_of_a_finished_run_can_be_chosen_for_other_betas(tmp_path: Path
     done = typed("train", "--resume", run, "--set", "dial.rich=8")
     assert done.returncode == 0, done.stderr
     before, after = (describe(each / "bundle") for each in (tiny_run(), run))
-    assert [point["beta"] for point in after["operating_points"]["points"]] == [0.5, 1.0, 8.0]
-    assert after["operating_points"]["points"][:2] == before["operating_points"]["points"][:2]
+    assert [point["beta"] for point in after["dial"]] == [0.5, 1.0, 8.0]
+    assert after["dial"][:2] == before["dial"][:2]
     weights = "model.safetensors"
     assert after["files"][weights] == before["files"][weights]
     message(typed("train", "--resume", run, "--set", "encoder.depth=3"), 2, "another run")
@@ -186,7 +186,7 @@ def test_engines_stay_in_the_bundle_when_only_its_dial_is_another(tmp_path: Path
     before = describe(run / "bundle")
     assert typed("train", "--resume", run, "--set", "dial.rich=8").returncode == 0
     after = describe(run / "bundle")
-    assert after["operating_points"] != before["operating_points"]
+    assert after["dial"] != before["dial"]
     assert [after[key] for key in ("engines", "files", "format")] == [before[key] for key in ("engines", "files", "format")]
     for engine in ("onnx", "torch-int8"):
         assert package.load(run, engine=engine).tag({"title": "NORDVIK boots"}) is not None

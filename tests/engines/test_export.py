@@ -167,7 +167,7 @@ def test_weights_that_a_graph_does_not_bring_are_missed_without_torch_too(tmp_pa
             name: value for name, value in load_file(folder / "model.safetensors").items() if not name.startswith("chain.")
         }
         exchange(folder, "model.safetensors", save(weights))
-    with pytest.raises(InputError, match=r"does not fit bundle\.json: chain\.follows"):
+    with pytest.raises(InputError, match=r"does not fit bundle\.json: chain\.transitions"):
         batag.load(folder, engine="onnx")
 
 

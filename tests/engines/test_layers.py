@@ -128,9 +128,9 @@ def test_words_that_a_bundle_knows_have_the_same_rows_and_are_not_looked_up_agai
 def test_known_words_of_another_bundle_are_one_clear_error(learnt: Bundle, name: str, change: Any) -> None:
     known = table_of(learnt).known()
     known[name] = change(known[name])
-    with pytest.raises(InputError, match=r"known\.safetensors: does not fit"):
+    with pytest.raises(InputError, match=r"known_words\.safetensors: does not fit"):
         WordTable(learnt.featurizer, learnt.arrays, description=learnt.description, known=known)
-    with pytest.raises(InputError, match=r"known\.safetensors: does not fit"):
+    with pytest.raises(InputError, match=r"known_words\.safetensors: does not fit"):
         WordTable(learnt.featurizer, learnt.arrays, description=learnt.description, known={name: known[name]})
 
 

@@ -126,7 +126,7 @@ def test_scores_of_a_trained_tagger_equal_a_plain_count(scheme: str) -> None:
     pages = catalogue(8, split="test")
     report = assess(tagger, pages).report()
     names = ["none", *tagger.labels]
-    said_of_point = tagger.bundle.description.operating_points.points[1].offsets
+    said_of_point = tagger.bundle.description.dial[1].offsets
     offsets = [said_of_point[name] for name in tagger.labels]
     cells: Counter[tuple[str, str]] = Counter()
     true, said, found = Counter[str](), Counter[str](), Counter[str]()

@@ -165,8 +165,8 @@ def test_what_dev_is_too_small_to_tell_is_as_the_base_bundle_had_it(tmp_path: Pa
         {"richness": r, "beta": b, "offsets": {"goods": own, "brand": 2 * own, "feature": 0.0}}
         for r, b, own in ((0.0, 0.5, -1.0), (0.5, 1.0, 0.0), (1.0, 2.0, 0.5))
     ]
-    line = {"method": "temperature", "raw": [0.0, 1.0], "probability": [0.1, 0.8]}
-    make_bundle(bundle, operating_points={"points": points}, calibration=line)
+    line = {"method": "temperature", "raw": [0.0, 1.0], "probability": [0.1, 0.8], "errors": {}}
+    make_bundle(bundle, dial=points, calibration=line)
     run = begun(tmp_path / "run", pages, "training.epochs=1", base=bundle)
     for _ in run.train():
         pass
@@ -175,7 +175,7 @@ def test_what_dev_is_too_small_to_tell_is_as_the_base_bundle_had_it(tmp_path: Pa
     shown = Counter(label for example in run.data.dev for label in example.labels)
     few = [name for number, name in enumerate(run.data.scheme.classes, 1) if shown[number] < 20]
     assert "brand" in few
-    kept = [point.model_dump() for point in said.operating_points.points]
+    kept = [point.model_dump() for point in said.dial]
     assert all(one["offsets"][name] == other["offsets"][name] for one, other in zip(kept, points, strict=True) for name in few)
     assert said.calibration.method == "temperature"
     assert run.dial is not None

@@ -82,7 +82,7 @@ def test_a_student_becomes_like_its_teacher_and_its_bundle_is_one_like_any_other
 def test_tokens_words_classes_and_dial_are_the_teachers(swift: Swift) -> None:
     student, teacher = read_bundle(swift[0]), read_bundle(tiny_run())
     assert student.vocabulary.words == teacher.vocabulary.words
-    for part in ("scheme", "labels", "segmentation", "window", "overlap", "operating_points", "calibration"):
+    for part in ("scheme", "labels", "segmentation", "window", "overlap", "dial", "calibration", "fields", "languages"):
         assert getattr(student.description, part) == getattr(teacher.description, part)
     assert student.description.encoder.width == 16
     assert not student.description.head.chain
@@ -119,7 +119,7 @@ def test_labelled_dev_pages_choose_a_dial_of_its_own(tmp_path: Path) -> None:
     finish(run)
     scores = run.ship(tmp_path / "swift")
     said = read_bundle(tmp_path / "swift").description
-    assert said.operating_points != read_bundle(tiny_run()).description.operating_points
+    assert said.dial != read_bundle(tiny_run()).description.dial
     assert said.metrics["dev"]["tokens"]["macro_f1"] == scores["dev"]["tokens"]["macro_f1"]
     assert said.trained_on["dev_pages"] == 30
 

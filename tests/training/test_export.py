@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.crash.nursery import Moment, Nursery, resumed, small_files
-from tests.tiny import QUICK, catalogue, typed
+from tests.tiny import QUICK, as_dict, catalogue, typed
 
 import batag
 from batag.bundles.bundle import read_bundle
@@ -22,7 +22,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run with its ONNX engine."""
     folder = tmp_path_factory.mktemp("run")
     settings = [*QUICK, "training.epochs=2", EXPORT]
-    tagger = batag.train(catalogue(10), dev=catalogue(4, split="dev"), out=folder / "run", settings=settings, device="cpu")
+    tagger = batag.train(
+        catalogue(10), dev=catalogue(4, split="dev"), out=folder / "run", settings=as_dict(*settings), device="cpu"
+    )
     assert tagger.engine.name == "onnx"
     return folder / "run"
 

@@ -12,6 +12,7 @@ from tests.tiny import QUICK, as_dict, tiny_backbone
 
 import batag
 from batag.bundles.bundle import Bundle, read_bundle
+from batag.bundles.description import Description
 from batag.encoders.input import tensors
 from batag.engines import build_engine
 from batag.engines.engine import LayerEngine
@@ -53,6 +54,11 @@ def japanese(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     return read_bundle(trained(tmp_path_factory.mktemp("vectors"), *pages_in("ja")))
 
 
+def languages_of(description: Description) -> list[str | None]:
+    """The languages of its pretrained features."""
+    return [each.language for each in description.features]
+
+
 def same(bundle: Bundle, *, engine: str = "torch") -> None:
     """Whether an engine says what the classifier says."""
     model, built = bundle.model(), build_engine(engine, bundle, device="cpu")
@@ -62,32 +68,34 @@ def same(bundle: Bundle, *, engine: str = "torch") -> None:
 
 def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japanese: Bundle) -> None:
     said = japanese.description
-    assert (said.pretrained, said.input.pretrained_width, said.recipe["input"]["vectors"]) == ("vectors", 128, "auto")
+    assert (languages_of(said), said.pretrained_width, said.recipe["input"]["vectors"]) == (["ja"], 128, "auto")
     same(japanese)
     assert batag.load(japanese.folder).tag({"title": "ソニー イヤホン"}) is not None
 
 
 @pytest.mark.parametrize(
-    ("languages", "kind", "width"),
+    ("languages", "known", "width"),
     mostly_long(
         [
-            (["zh-Hant"], "characters", 128),
-            (["ja", "zh-Hant"], "vectors+characters", 256),
-            (["en"], "english", 100),
-            (["en", "ja", "zh-Hant"], "vectors+english+characters", 356),
+            (["zh-Hant"], ["zh"], 128),
+            (["ja", "zh-Hant"], ["ja", "zh"], 256),
+            (["en"], ["en"], 100),
+            (["en", "ja", "zh-Hant"], ["ja", "en", "zh"], 356),
         ],
         ["zh-Hant"],
         ["en", "ja", "zh-Hant"],
     ),
 )
-def test_what_is_known_of_words_travels_in_the_bundle(tmp_path: Path, languages: list[str], kind: str, width: int) -> None:
+def test_what_is_known_of_words_travels_in_the_bundle(
+    tmp_path: Path, languages: list[str], known: list[str], width: int
+) -> None:
     bundle = read_bundle(trained(tmp_path, *(page for language in languages for page in pages_in(language))))
     said = bundle.description
-    assert (said.pretrained, said.input.pretrained_width) == (kind, width)
+    assert (languages_of(said), said.pretrained_width) == (known, width)
     same(bundle)
     student = Distillation(bundle, student_recipe(bundle, settings=SMALL))
     assert student.pretrained is not None
-    assert student.pretrained.kind == kind
+    assert [part.language for part in student.pretrained.parts] == known
 
 
 def test_a_row_of_the_table_depends_on_its_word_alone(tmp_path: Path) -> None:
@@ -102,7 +110,7 @@ def test_a_row_of_the_table_depends_on_its_word_alone(tmp_path: Path) -> None:
 
 
 def test_an_empty_setting_has_none(tmp_path: Path) -> None:
-    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=[*AUTO, "input.vectors="])).description.pretrained == ""
+    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=[*AUTO, "input.vectors="])).description.features == []
 
 
 def test_the_clusters_of_english_words_reach_the_window_crf(tmp_path: Path) -> None:
@@ -117,7 +125,7 @@ def test_the_clusters_of_english_words_reach_the_window_crf(tmp_path: Path) -> N
 
 def test_the_paper_s_input_has_none(tmp_path: Path) -> None:
     settings = [*AUTO, "input.kind=word"]
-    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=settings)).description.pretrained == ""
+    assert read_bundle(trained(tmp_path, *pages_in("ja"), settings=settings)).description.features == []
 
 
 def test_a_new_word_that_the_vectors_know_is_not_like_any_other_new_word(japanese: Bundle) -> None:
@@ -140,7 +148,7 @@ def test_what_goes_on_from_a_bundle_keeps_its_vectors(japanese: Bundle, tmp_path
     for _ in run.train():
         pass
     more = read_bundle(tmp_path / "run")
-    assert more.description.pretrained == "vectors"
+    assert languages_of(more.description) == ["ja"]
     same(more)
 
 
@@ -151,7 +159,7 @@ def test_a_student_has_its_teacher_s_vectors(japanese: Bundle, tmp_path: Path) -
         pass
     run.ship(tmp_path / "swift")
     swift = read_bundle(tmp_path / "swift")
-    assert swift.description.pretrained == "vectors"
+    assert languages_of(swift.description) == ["ja"]
     same(swift)
 
 
@@ -159,7 +167,7 @@ def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_wo
     settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}"]
     bundle = read_bundle(trained(tmp_path, *pages_in("en"), settings=settings))
     said = bundle.description
-    assert (said.pretrained, said.input.pretrained_width, said.reads_pages) == ("backbone+english", 116, True)
+    assert (languages_of(said), said.pretrained_width, said.reads_pages) == ([None, "en"], 116, True)
     same(bundle)
     assert batag.load(bundle.folder).tag({"title": "Sony boots"}) is not None
     run = Distillation(bundle, student_recipe(bundle, settings=SMALL), device="cpu")
@@ -168,7 +176,7 @@ def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_wo
         pass
     run.ship(tmp_path / "swift")
     swift = read_bundle(tmp_path / "swift")
-    assert (swift.description.pretrained, swift.description.input.pretrained_width) == ("english", 100)
+    assert (languages_of(swift.description), swift.description.pretrained_width) == (["en"], 100)
     same(swift)
 
 
@@ -180,4 +188,4 @@ def test_a_backbone_is_alone_if_it_is_to_be(tmp_path: Path) -> None:
     run.prepare(device="cpu")
     assert run.learner is not None
     assert run.learner.model.featurizer.pretrained is not None
-    assert run.learner.model.featurizer.pretrained.kind == "backbone"
+    assert [part.kind for part in run.learner.model.featurizer.pretrained.parts] == ["backbone"]

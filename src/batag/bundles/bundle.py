@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from batag.bundles.description import AGAIN, DESCRIPTION, FORMAT, KNOWN, WITHOUT_DIGEST, Description, FileName
-from batag.bundles.digest import DIGEST, check_digest, with_digest
+from batag.bundles.description import AGAIN, DESCRIPTION, DICTIONARY, FORMAT, KNOWN, MODEL, VOCABULARY, Description
+from batag.bundles.digest import check_digest, with_digest
 from batag.bundles.exported import engines_of
 from batag.bundles.file import check_file, checked_bytes, read_bytes
-from batag.bundles.pretrained import check_pretrained, load_pretrained
+from batag.bundles.pretrained import check_backbone, feature_files, load_pretrained
 from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays, wanted_weights
 from batag.errors import BatagError, InputError
 from batag.features.featurizer import Featurizer
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 
     from batag.heads.classifier import TokenClassifier
 
-MODEL: FileName = "model.safetensors"
-VOCABULARY: FileName = "vocabulary.json"
-DICTIONARY: FileName = "dictionary.txt"
-_REQUIRED = (MODEL, VOCABULARY)
 _LONGEST_DESCRIPTION = 16 << 20
 
 
@@ -122,14 +118,12 @@ def write_bundle(
         }
         if dictionary is not None:
             contents[DICTIONARY] = "".join(f"{term}\n" for term in dictionary.terms).encode()
-        contents |= {} if pretrained is None else pretrained.files()
+        features, files_of_features = feature_files(pretrained)
+        contents |= files_of_features
         engines, kept = engines_of(folder, contents)
         contents |= kept
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
-        whole = {"format": FORMAT, "engines": engines} | dict(description) | {"files": files}
-        if pretrained is not None:
-            sizes = dict(description["input"]) | {"pretrained_width": pretrained.width}
-            whole |= {"pretrained": pretrained.kind, "input": sizes}
+        whole = {"format": FORMAT} | dict(description) | {"features": features, "engines": engines, "files": files}
         contents[DESCRIPTION] = with_digest(whole)
         for name, data in contents.items():
             (making / name).parent.mkdir(exist_ok=True)
@@ -168,7 +162,7 @@ def read_bundle(folder: Path | str) -> Bundle:
         raise InputError(error.what, where=str(folder / DESCRIPTION), todo=error.todo or AGAIN) from error
     for name in description.files.keys() - {MODEL, VOCABULARY, DICTIONARY}:
         check_file(folder, description, name)
-    check_pretrained(folder, description)
+    check_backbone(folder, description)
     return bundle
 
 
@@ -194,29 +188,17 @@ def read_description(folder: Path) -> Description:
         raise InputError(f"is not JSON ({error})", where=str(path), todo=AGAIN) from error
     version = found.get("format") if isinstance(found, dict) else None
     if type(version) is not int or version < 1:
-        raise InputError(f"says no bundle format (`format` is {version!r})", where=str(path), todo=AGAIN)
+        raise InputError(f"has no bundle format (`format` is {version!r})", where=str(path), todo=AGAIN)
     if version > FORMAT:
         todo = "Install a newer batag, or train the bundle with this one"
         raise InputError(f"is of bundle format {version}; this batag reads up to {FORMAT}", where=str(path), todo=todo)
-    if version > WITHOUT_DIGEST or DIGEST in found:
-        check_digest(found, path)
+    check_digest(found, path)
     try:
-        description = Description.model_validate(found)
-        labels = Scheme(description.scheme.name, tuple(description.scheme.classes)).labels
+        return Description.model_validate(found)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        raise InputError(f"{key}: {first['msg']}", where=str(path), todo=AGAIN) from error
-    except BatagError as error:
-        raise InputError(error.what, where=str(path), todo=AGAIN) from error
-    if description.overlap >= description.window:
-        raise InputError("its overlap is not smaller than its window", where=str(path), todo=AGAIN)
-    if tuple(description.labels) != labels:
-        raise InputError("its labels are not those of its scheme", where=str(path), todo=AGAIN)
-    for name in _REQUIRED:
-        if name not in description.files:
-            raise InputError(f"does not list {name}", where=str(path), todo=AGAIN)
-    return description
+        raise InputError(f"{key}: {first['msg']}" if key else first["msg"], where=str(path), todo=AGAIN) from error
 
 
 def _vocabulary(data: bytes, path: Path) -> Vocabulary:

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-FORMAT = 7
-"""The version of the bundle format that is written; this batag reads all up to it. From 7 on `bundle.json` has a checksum of
-its own, and says which texts of stop words are tags all the same."""
-WITHOUT_DIGEST = 6
+from batag.labels.scheme import Scheme
 
+FORMAT = 1
+"""The version of the bundle format. It changes freely until the first release; from then on older versions load."""
 DESCRIPTION = "bundle.json"
+MODEL, VOCABULARY, DICTIONARY, GRAPH = "model.safetensors", "vocabulary.json", "dictionary.txt", "model.onnx"
+KNOWN = "known_words.safetensors"
+BACKBONE = "backbone"
 LONGEST_WINDOW = 16_384
 """What a window costs grows with its square."""
-KNOWN = "known.safetensors"
-BACKBONE = "backbone"
 AGAIN = "Copy the bundle again, or train it again"
 
 Size = Annotated[int, Field(ge=1, le=65_536)]
+Share = Annotated[float, Field(ge=0, lt=1)]
 Name = Annotated[str, Field(min_length=1)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-_Own = Literal[
-    "model.safetensors",
-    "vocabulary.json",
-    "dictionary.txt",
-    "vectors.json",
-    "vectors.safetensors",
-    "english.json",
-    "english.safetensors",
-    "characters.json",
-    "characters.safetensors",
-    "known.safetensors",
-    "model.onnx",
-]
-_OfBackbone = Annotated[str, Field(pattern=r"^backbone/[a-z_]+(\.bpe)?\.(json|txt|model|safetensors)$", max_length=64)]
-FileName = _Own | _OfBackbone
-GRAPH: FileName = "model.onnx"
-_WORDS = r"(vectors(\+english)?(\+characters)?|english(\+characters)?|characters)"
-Pretrained = Annotated[str, Field(pattern=rf"^({BACKBONE}|({BACKBONE}\+)?{_WORDS}|)$")]
+_OWN = "|".join(name.replace(".", r"\.") for name in (MODEL, VOCABULARY, DICTIONARY, GRAPH, KNOWN))
+_OF_WORDS = r"(word|character)_vectors(\.[A-Za-z-]+)?\.(json|safetensors)"
+_OF_BACKBONE = r"backbone/[a-z_]+(\.bpe)?\.(json|txt|model|safetensors)"
+FileName = Annotated[str, Field(pattern=rf"^({_OWN}|{_OF_WORDS}|{_OF_BACKBONE})$", max_length=64)]
 
 
 class _Part(BaseModel):
@@ -65,14 +53,22 @@ class InputOf(_Part):
     """How tokens become vectors."""
 
     kind: Literal["word", "rich"]
-    word_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    shortest: Annotated[int, Field(ge=1, le=16)] = 1
-    longest: Annotated[int, Field(ge=1, le=16)] = 4
-    ngram_buckets: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000
-    shape_buckets: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000
-    part_of_speech_buckets: Annotated[int, Field(ge=0, le=1_000_000)] = 0
-    pretrained_width: Annotated[int, Field(ge=0, le=65_536)] = 0
+    word_dropout: Share
+    dropout: Share
+    shortest: Annotated[int, Field(ge=1, le=16)]
+    longest: Annotated[int, Field(ge=1, le=16)]
+    ngram_buckets: Annotated[int, Field(ge=1, le=10_000_000)]
+    shape_buckets: Annotated[int, Field(ge=1, le=1_000_000)]
+    part_of_speech_buckets: Annotated[int, Field(ge=0, le=1_000_000)]
+
+
+class FeatureOf(_Part):
+    """Pretrained features: word vectors, a network that reads characters, or a backbone; for one language or for all."""
+
+    kind: Literal["word_vectors", "character_vectors", "backbone"]
+    language: str | None
+    width: Size
+    files: Annotated[list[FileName], Field(min_length=2)]
 
 
 class EncoderOf(_Part):
@@ -83,53 +79,34 @@ class EncoderOf(_Part):
     depth: Annotated[int, Field(ge=1, le=1_000)]
     heads: Size
     inner: Size
-    position: Literal["sinusoid", "none", "linear", "affine"] = "sinusoid"
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    options: dict[str, Any] = {}
+    position: Literal["sinusoid", "none", "linear", "affine"]
+    dropout: Share
+    options: dict[str, Any]
 
 
 class HeadOf(_Part):
     """How vectors become labels."""
 
-    chain: bool = False
-    window_crf: Annotated[int, Field(ge=0, le=16)] = 0
-    window_crf_buckets: Annotated[int, Field(ge=1, le=100_000_000)] = 1
+    chain: bool
+    window_crf: Annotated[int, Field(ge=0, le=16)]
+    window_crf_buckets: Annotated[int, Field(ge=1, le=100_000_000)]
 
 
 class PointOf(_Part):
-    """One operating point of the dial."""
+    """One operating point of the dial between clean and rich."""
 
     richness: Annotated[float, Field(ge=0, le=1)]
     beta: Annotated[float, Field(gt=0, le=1_000)]
     offsets: dict[Name, Annotated[float, Field(ge=-100, le=100)]]
 
 
-class OperatingPointsOf(_Part):
-    """The dial between clean and rich, in order of richness."""
-
-    points: list[PointOf] = []
-
-    @model_validator(mode="after")
-    def _rises(self) -> Self:
-        """A dial from 0 to 1 whose offsets never fall, all for the same classes."""
-        places = [point.richness for point in self.points]
-        if places and (places[0] != 0 or places[-1] != 1 or places != sorted(set(places))):
-            raise ValueError("richness does not rise from 0 to 1")
-        for one, other in pairwise(self.points):
-            if one.offsets.keys() != other.offsets.keys():
-                raise ValueError("the points have offsets of different classes")
-            if any(other.offsets[name] < offset for name, offset in one.offsets.items()):
-                raise ValueError("an offset falls as richness rises")
-        return self
-
-
 class CalibrationOf(_Part):
     """A rising line from raw scores to probabilities."""
 
-    method: str = "none"
-    raw: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = [0.0, 1.0]
-    probability: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)] = [0.0, 1.0]
-    errors: dict[str, float] = {}
+    method: str
+    raw: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)]
+    probability: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)]
+    errors: dict[str, float]
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
@@ -141,10 +118,10 @@ class CalibrationOf(_Part):
 
 
 class EngineOf(_Part):
-    """An engine that was exported and checked: its rate on that machine, how far its answers were from float32 torch, and for
-    int8 in torch the range of what goes into each product."""
+    """An engine that was exported and checked: its rate on that machine, how far its probabilities were from float32 torch,
+    and for int8 the range of the input of each linear layer."""
 
-    tokens_per_second: Annotated[float, Field(ge=0)] = 0.0
+    tokens_per_second: Annotated[float, Field(ge=0)]
     largest_difference: Annotated[float, Field(ge=0)] = 0.0
     checked: dict[str, Any] = {}
     ranges: dict[Name, tuple[float, float]] = {}
@@ -158,38 +135,61 @@ class FileOf(_Part):
 
 
 class Description(_Part):
-    """The whole of `bundle.json`."""
+    """The whole of `bundle.json`; `fields` and `languages` are those of the training pages, the most frequent first."""
 
     format: int
     batag: str
     created: str
     name: str
+    fields: list[Name]
+    languages: list[Name]
     scheme: SchemeOf
-    labels: list[str]
     segmentation: SegmentationOf
-    dictionaries: dict[Name, str] = {}
+    dictionaries: dict[Name, str]
     input: InputOf
+    features: list[FeatureOf]
     encoder: EncoderOf
-    head: HeadOf = HeadOf()
+    head: HeadOf
     window: Annotated[int, Field(ge=2, le=LONGEST_WINDOW)]
     overlap: Annotated[int, Field(ge=0, le=LONGEST_WINDOW)]
-    operating_points: OperatingPointsOf = OperatingPointsOf()
-    calibration: CalibrationOf = CalibrationOf()
-    allowed: list[Name] = []
-    metrics: dict[str, Any] = {}
-    trained_on: dict[str, Any] = {}
-    recipe: dict[str, Any] = {}
-    pretrained: Pretrained = ""
-    engines: dict[Name, EngineOf] = {}
+    dial: list[PointOf]
+    calibration: CalibrationOf
+    tagged_stop_words: list[Name]
+    metrics: dict[str, Any]
+    trained_on: dict[str, Any]
+    recipe: dict[str, Any]
+    engines: dict[Name, EngineOf]
     files: dict[FileName, FileOf]
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of tokens, by number."""
+        return Scheme(self.scheme.name, tuple(self.scheme.classes)).labels
+
+    @property
+    def pretrained_width(self) -> int:
+        """How many numbers the pretrained features of a token are."""
+        return sum(each.width for each in self.features)
 
     @property
     def reads_pages(self) -> bool:
         """Whether a backbone reads pages as a whole: then nothing is the same for a word wherever it stands."""
-        return BACKBONE in self.pretrained.split("+")
+        return any(each.kind == BACKBONE for each in self.features)
 
     @model_validator(mode="after")
-    def _dial_of_its_classes(self) -> Self:
-        if any(point.offsets.keys() != set(self.scheme.classes) for point in self.operating_points.points):
-            raise ValueError("the operating points are not those of its classes")
+    def _fits(self) -> Self:
+        """What no part can tell by itself; the labels of the scheme are made once, so that bad classes are an error here."""
+        _ = self.labels
+        if self.overlap >= self.window:
+            raise ValueError("its overlap is not smaller than its window")
+        places = [point.richness for point in self.dial]
+        if places and (places[0] != 0 or places[-1] != 1 or places != sorted(set(places))):
+            raise ValueError("the richness of the dial does not rise from 0 to 1")
+        if any(point.offsets.keys() != set(self.scheme.classes) for point in self.dial):
+            raise ValueError("the dial is not that of its classes")
+        if any(other.offsets[name] < offset for one, other in pairwise(self.dial) for name, offset in one.offsets.items()):
+            raise ValueError("an offset of the dial falls as richness rises")
+        wanted = {MODEL, VOCABULARY, *(file for each in self.features for file in each.files)}
+        if missing := sorted(wanted - self.files.keys()):
+            raise ValueError(f"it does not list {missing[0]}")
         return self

@@ -8,45 +8,45 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from batag.bundles.description import DESCRIPTION, FORMAT, GRAPH, KNOWN, EngineOf
+from batag.bundles.description import DESCRIPTION, GRAPH, KNOWN, EngineOf
 from batag.bundles.digest import with_digest
 from batag.pages.file import open_output
 
 _FILES = {KNOWN, GRAPH}
 
 
-def add_engine(folder: Path, name: str, facts: EngineOf, *, files: Mapping[str, bytes], torch: EngineOf) -> None:
+def add_engine(folder: Path, name: str, entry: EngineOf, *, files: Mapping[str, bytes], torch: EngineOf) -> None:
     """Add an engine with its files, and the rate that torch had beside it.
 
     The old file is taken off the list before it is replaced: whenever this ends, the bundle is whole.
     """
     path = folder / DESCRIPTION
-    said: dict[str, Any] = json.loads(path.read_bytes())
-    engines: dict[str, Any] = said.setdefault("engines", {})
-    if any(file in said["files"] for file in files):
+    described: dict[str, Any] = json.loads(path.read_bytes())
+    engines: dict[str, Any] = described["engines"]
+    if any(file in described["files"] for file in files):
         engines.pop(name, None)
-        said["files"] = {file: each for file, each in said["files"].items() if file not in files}
-        _write(path, with_digest(said))
+        described["files"] = {file: each for file, each in described["files"].items() if file not in files}
+        _write(path, with_digest(described))
     for file, data in files.items():
         _write(folder / file, data)
-        said["files"][file] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    engines |= {"torch": torch.model_dump(exclude_defaults=True), name: facts.model_dump()}
-    _write(path, with_digest(said | {"format": FORMAT}))
+        described["files"][file] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    engines |= {"torch": torch.model_dump(exclude_defaults=True), name: entry.model_dump()}
+    _write(path, with_digest(described))
 
 
 def engines_of(folder: Path, made: Mapping[str, bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The engines of the bundle that stands there, and their files, if that was made of these very files: its dial alone is
     another now. One that is damaged has none."""
     try:
-        said = json.loads((folder / DESCRIPTION).read_bytes())
-        digests = {name: each["sha256"] for name, each in said["files"].items()}
-        if not said.get("engines") or not digests.keys() - made.keys() <= _FILES:
+        described = json.loads((folder / DESCRIPTION).read_bytes())
+        digests = {name: each["sha256"] for name, each in described["files"].items()}
+        if not described.get("engines") or not digests.keys() - made.keys() <= _FILES:
             return {}, {}
         kept = {name: (folder / name).read_bytes() for name in digests.keys() - made.keys()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}, {}
     found = {name: hashlib.sha256(data).hexdigest() for name, data in (dict(made) | kept).items()}
-    return (said["engines"], kept) if found == digests else ({}, {})
+    return (described["engines"], kept) if found == digests else ({}, {})
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -3,57 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError
 
-from batag.bundles.description import AGAIN, BACKBONE, DESCRIPTION, Description
+from batag.bundles.description import AGAIN, BACKBONE, DESCRIPTION, Description, FeatureOf
 from batag.errors import InputError
-from batag.features import character_vectors
 from batag.features.character_vectors import CharacterVectors
 from batag.features.pretrained import PretrainedFeatures, PretrainedWords, join, join_words
-from batag.features.word_vectors import WordVectors, files_of
+from batag.features.word_vectors import WordVectors
 
-_TABLES = ("vectors", "english")
-_WORDS = {kind: files_of(kind) for kind in _TABLES} | {"characters": character_vectors.FILES}
-_OF_BACKBONE = (f"{BACKBONE}/config.json", f"{BACKBONE}/model.safetensors")
+_WORDS = {each.kind: each for each in (WordVectors, CharacterVectors)}
 
 
-def check_pretrained(folder: Path, description: Description) -> None:
-    """Whether all their files are there, and nothing beside them that somebody else put there."""
-    listed, where = set(description.files), str(folder / DESCRIPTION)
-    if bool(description.pretrained) != bool(description.input.pretrained_width):
-        raise InputError("has either the kind or the width of pretrained features, not both", where=where, todo=AGAIN)
-    wanted = {name for kind in filter(None, description.pretrained.split("+")) for name in _WORDS.get(kind, _OF_BACKBONE)}
-    if missing := sorted(wanted - listed):
-        raise InputError(f"does not list {missing[0]}", where=where, todo=AGAIN)
+def feature_files(pretrained: PretrainedFeatures | None) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
+    """The entries of pretrained features in `bundle.json`, and their files."""
+    entries, files = [], dict[str, bytes]()
+    for part in pretrained.parts if pretrained is not None else ():
+        own = part.files()
+        entries.append({"kind": part.kind, "language": part.language, "width": part.width, "files": list(own)})
+        files |= own
+    return entries, files
+
+
+def check_backbone(folder: Path, description: Description) -> None:
+    """Whether nothing lies in the folder of a backbone that somebody else put there: its library reads what it finds."""
     inside = {path.relative_to(folder).as_posix() for path in (folder / BACKBONE).rglob("*") if not path.is_dir()}
-    if spare := sorted(inside - listed):
+    if spare := sorted(inside - description.files.keys()):
         raise InputError("is not a file of this bundle", where=str(folder / spare[0]), todo="Remove it")
 
 
 def load_pretrained(folder: Path, description: Description) -> PretrainedFeatures | None:
     """The pretrained features of a bundle whose files were checked, if it has any."""
-    kind, width = description.pretrained, description.input.pretrained_width
-    if not kind:
-        return None
-    kinds = kind.split("+")
     backbone = None
-    if BACKBONE in kinds:
+    if description.reads_pages:
         from batag.features.backbone import Backbone
 
         backbone = Backbone(folder / BACKBONE)
-    found = join(join_words([_words(folder, part) for part in kinds if part != BACKBONE]), backbone)
-    if found is not None and found.width != width:
-        what = f"does not fit {DESCRIPTION}: {found.width} numbers per token, not {width}"
-        where = BACKBONE if kinds[-1] == BACKBONE else _WORDS[kinds[-1]][1]
-        raise InputError(what, where=str(folder / where), todo=AGAIN)
+    found = join(join_words([_words(folder, each) for each in description.features if each.kind != BACKBONE]), backbone)
+    for part, each in zip(found.parts if found is not None else (), description.features, strict=True):
+        if part.kind != each.kind or part.width != each.width:
+            what = f"does not fit {DESCRIPTION}: {part.width} numbers per token, not {each.width}"
+            raise InputError(what, where=str(folder / each.files[-1]), todo=AGAIN)
     return found
 
 
-def _words(folder: Path, kind: str) -> PretrainedWords:
+def _words(folder: Path, feature: FeatureOf) -> PretrainedWords:
     try:
-        names, arrays = ((folder / name).read_bytes() for name in _WORDS[kind])
-        return WordVectors.of_files(names, arrays, kind=kind) if kind in _TABLES else CharacterVectors.of_files(names, arrays)
+        names, arrays = ((folder / name).read_bytes() for name in feature.files)
+        return _WORDS[feature.kind].of_files(names, arrays, language=feature.language)
     except (SafetensorError, ValueError, KeyError, RecursionError) as error:
-        where = str(folder / _WORDS[kind][1])
+        where = str(folder / feature.files[-1])
         raise InputError(f"does not fit {DESCRIPTION} ({error})", where=where, todo=AGAIN) from error

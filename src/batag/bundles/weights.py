@@ -110,5 +110,5 @@ def empty_classifier(description: Description, featurizer: Featurizer) -> TokenC
             input=description.input.model_dump(),
             encoder=description.encoder.model_dump(),
             head=description.head.model_dump(),
-            pretrained_width=description.input.pretrained_width,
+            pretrained_width=description.pretrained_width,
         )

@@ -94,7 +94,7 @@ def run(
 
     description = read_description(find_bundle(bundle))
     check_labels(chosen.labels, description.scheme.classes)
-    if parse_richness(chosen.richness) is not None and not description.operating_points.points:
+    if parse_richness(chosen.richness) is not None and not description.dial:
         todo = "Leave richness out, or train again: the bundle gives the most probable tags"
         raise UsageError(f"this bundle has no operating points for richness {chosen.richness}", todo=todo)
     language = check_language(reading.language) if reading.language is not None else None

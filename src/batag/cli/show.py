@@ -61,7 +61,7 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
         "bundle": f"{said.name} (format {said.format}, batag {said.batag}, {said.created})",
         "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})",
         "encoder": f"{encoder.name}, {encoder.depth} layers, {encoder.heads} heads, width {encoder.width}/{encoder.inner}",
-        "input": ", ".join(filter(None, (said.input.kind, f"{len(read.vocabulary.words):,} words", spoken, said.pretrained))),
+        "input": ", ".join(filter(None, (said.input.kind, f"{len(read.vocabulary.words):,} words", spoken, *_features(read)))),
         "head": "; ".join(_head(read)) or "each token by itself",
         "objective": said.recipe.get("objective", {}).get("name", "not said"),
         "segmentation": said.segmentation.name + (f", {len(read.dictionary):,} words of its own" if read.dictionary else ""),
@@ -70,11 +70,18 @@ def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
         "trained on": ", ".join(f"{trained.get(each, 0):,} {each}" for each in ("pages", "tokens", "tags")),
         "labelled by": in_words(trained.get("sources", {})) or "not said",
         "languages": ", ".join(f"{name} {number:,}" for name, number in trained.get("languages", {}).items()) or "not said",
-        "dial": ", ".join(f"{point.richness:g} best for F{point.beta:g}" for point in said.operating_points.points) or "none",
+        "fields": ", ".join(said.fields),
+        "dial": ", ".join(f"{point.richness:g} best for F{point.beta:g}" for point in said.dial) or "none",
         "calibration": said.calibration.method,
         "size": f"{parameters:,} parameters, {size / 1e6:.1f} MB in {len(said.files)} files",
         "engines": ", ".join(_engines(read)),
     }
+
+
+def _features(read: Bundle) -> list[str]:
+    """Its pretrained features by name and language."""
+    names = ((each.kind.replace("_", " "), each.language) for each in read.description.features)
+    return [f"{kind} ({language})" if language else kind for kind, language in names]
 
 
 def _engines(read: Bundle) -> list[str]:

@@ -40,6 +40,7 @@ class Backbone:
     """The mean of all hidden states (the embedding's and every layer's), then over the pieces of each token."""
 
     kind = "backbone"
+    language: str | None = None
 
     def __init__(self, folder: Path) -> None:
         try:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from batag.features.batches import Floats
 from batag.features.pretrained import Clusters, PretrainedWords
 
-FILES = ("characters.json", "characters.safetensors")
 _LONGEST = 32
 _AT_ONCE = 512
 _FEW = 64
@@ -35,12 +34,12 @@ class CharacterVectors(PretrainedWords):
     In float64 and rounded, so that a word's numbers are the same whatever other words are read with it.
     """
 
-    kind = "characters"
+    kind = "character_vectors"
 
-    def __init__(self, characters: str, names: Sequence[str], arrays: Arrays) -> None:
+    def __init__(self, characters: str, names: Sequence[str], arrays: Arrays, *, language: str | None = None) -> None:
         """`rows` says which row of `characters` [C,K] is whose (several may share one; the last is for all others); the layers
         are `first` [H,3K], `second` [H,3H], `last` [D,2H] and, a row per name, `word_classes` [E,D], each with a `..._bias`."""
-        self.characters, self.names, self._arrays = characters, tuple(names), dict(arrays)
+        self.characters, self.names, self._arrays, self.language = characters, tuple(names), dict(arrays), language
         self._row_of = dict(zip(characters, arrays["rows"].tolist(), strict=True))
         given = {name: value.astype(np.float64) for name, value in arrays.items()}
         self._characters_CK, self._last_D2H, self._last_bias = given["characters"], given["last"], given["last_bias"]
@@ -81,17 +80,17 @@ class CharacterVectors(PretrainedWords):
         from safetensors.numpy import save
 
         names = {"characters": self.characters, "word_classes": self.names}
-        return {FILES[0]: json.dumps(names, ensure_ascii=False).encode(errors="surrogatepass"), FILES[1]: save(self._arrays)}
+        return self.named(json.dumps(names, ensure_ascii=False).encode(errors="surrogatepass"), save(self._arrays))
 
     @classmethod
-    def of_files(cls, names: bytes, arrays: bytes) -> CharacterVectors:
+    def of_files(cls, names: bytes, arrays: bytes, *, language: str | None = None) -> CharacterVectors:
         """From what `files` gave, which may have been tampered with (ValueError)."""
         from safetensors.numpy import load
 
         listed, found = json.loads(names), load(arrays)
         known, classes = (listed.get(key) if isinstance(listed, dict) else None for key in ("characters", "word_classes"))
         if not isinstance(known, str) or not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):
-            raise ValueError(f"`{FILES[0]}` is not a text of characters and a list of word classes")
+            raise ValueError("the names are not a text of characters and a list of word classes")
         (count, given), (inside,), (width,) = (found[name].shape for name in ("characters", "first_bias", "last_bias"))
         wanted = {
             "rows": (len(known),),
@@ -111,7 +110,7 @@ class CharacterVectors(PretrainedWords):
                 raise ValueError(f"{name} is not {'x'.join(map(str, shape))} finite {np.dtype(kind)} numbers")
         if not count or not (found["rows"] < count).all():
             raise ValueError("it has characters without a row")
-        return cls(known, classes, found)
+        return cls(known, classes, found, language=language)
 
 
 class _Convolution:

@@ -26,6 +26,12 @@ class PretrainedWords(ABC):
 
     kind: str
     width: int
+    language: str | None = None
+
+    @property
+    def parts(self) -> tuple[PretrainedWords, ...]:
+        """What it is joined from."""
+        return (self,)
 
     @abstractmethod
     def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Clusters]]:
@@ -35,20 +41,30 @@ class PretrainedWords(ABC):
     def files(self) -> dict[str, bytes]:
         """What a bundle keeps of it, by name."""
 
+    def named(self, names: bytes, numbers: bytes) -> dict[str, bytes]:
+        """Its files by their names in a bundle: kind and language."""
+        stem = f"{self.kind}.{self.language}" if self.language else self.kind
+        return {f"{stem}.json": names, f"{stem}.safetensors": numbers}
+
 
 class JoinedWords(PretrainedWords):
     """What several know of words, side by side, each with mean 0 and deviation 1, so that none outweighs another."""
 
+    kind = "joined"
+
     def __init__(self, parts: Sequence[PretrainedWords]) -> None:
-        self.parts = tuple(parts)
-        self.kind, self.width = "+".join(part.kind for part in parts), sum(part.width for part in parts)
+        self._parts, self.width = tuple(parts), sum(part.width for part in parts)
+
+    @property
+    def parts(self) -> tuple[PretrainedWords, ...]:
+        return self._parts
 
     def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Clusters]]:
-        vectors, clusters = zip(*(part.look_up(words) for part in self.parts), strict=True)
+        vectors, clusters = zip(*(part.look_up(words) for part in self._parts), strict=True)
         return np.concatenate(list(map(_standard, vectors)), axis=1), [sum(own, ()) for own in zip(*clusters, strict=True)]
 
     def files(self) -> dict[str, bytes]:
-        return {name: data for part in self.parts for name, data in part.files().items()}
+        return {name: data for part in self._parts for name, data in part.files().items()}
 
 
 @dataclass(frozen=True)
@@ -59,8 +75,10 @@ class PretrainedFeatures:
     backbone: Backbone | None = None
 
     @property
-    def kind(self) -> str:
-        return "+".join(part.kind for part in (self.backbone, self.words) if part is not None)
+    def parts(self) -> tuple[Backbone | PretrainedWords, ...]:
+        """What it consists of, in the order of its numbers."""
+        words = self.words.parts if self.words is not None else ()
+        return words if self.backbone is None else (self.backbone, *words)
 
     @property
     def width(self) -> int:
@@ -73,10 +91,6 @@ class PretrainedFeatures:
             return vectors_BLK
         states = self.backbone.read(pages)
         return states if vectors_BLK is None else np.concatenate((_standard(states), _standard(vectors_BLK)), axis=-1)
-
-    def files(self) -> dict[str, bytes]:
-        """What a bundle keeps of it, by name."""
-        return {name: data for part in (self.backbone, self.words) if part is not None for name, data in part.files().items()}
 
 
 def join_words(parts: Sequence[PretrainedWords]) -> PretrainedWords | None:

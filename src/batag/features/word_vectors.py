@@ -26,15 +26,12 @@ Rows = NDArray[np.int32]
 ClusterNumbers = NDArray[np.uint16]
 
 
-def files_of(kind: str) -> tuple[str, str]:
-    """Where a bundle keeps the words and the numbers of such a table."""
-    return f"{kind}.json", f"{kind}.safetensors"
-
-
 class WordVectors(PretrainedWords):
     """A vector for each word, as it is written, in lower case or in its normal form; a word that is not in the table has
     zeros. With `clusters` a word is also known by the numbers of the clusters of like words that it is in.
     """
+
+    kind = "word_vectors"
 
     def __init__(
         self,
@@ -43,11 +40,11 @@ class WordVectors(PretrainedWords):
         rows: Rows | None = None,
         *,
         clusters: ClusterNumbers | None = None,
-        kind: str = "vectors",
+        language: str | None = None,
     ) -> None:
         """`table` has a first row of zeros; `rows` says which row is a word's, else there is one per word, in order;
         `clusters` [N,G] has the number of a word's cluster in each clustering."""
-        self.words, self.width, self.kind = list(words), table.shape[1], kind
+        self.words, self.width, self.language = list(words), table.shape[1], language
         self._table, self._rows, self._clusters = table, rows, clusters
         self._place_of = {word: place for place, word in enumerate(self.words, 1)}
         self._row_at = np.arange(len(self.words) + 1) if rows is None else np.concatenate(([0], rows))
@@ -65,21 +62,20 @@ class WordVectors(PretrainedWords):
     def files(self) -> dict[str, bytes]:
         from safetensors.numpy import save
 
-        listed, numbers = files_of(self.kind)
         words = json.dumps(self.words, ensure_ascii=False).encode(errors="surrogatepass")
         more = {"rows": self._rows, "clusters": self._clusters}
         kept = {name: value for name, value in more.items() if value is not None}
-        return {listed: words, numbers: save({"vectors": self._table} | kept)}
+        return self.named(words, save({"vectors": self._table} | kept))
 
     @classmethod
-    def of_files(cls, words: bytes, table: bytes, *, kind: str = "vectors") -> WordVectors:
+    def of_files(cls, words: bytes, table: bytes, *, language: str | None = None) -> WordVectors:
         """From what `files` gave, which may have been tampered with (ValueError)."""
         from safetensors.numpy import load
 
         names, found = json.loads(words), load(table)
         vectors, rows, clusters = found["vectors"], found.get("rows"), found.get("clusters")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise ValueError(f"`{files_of(kind)[0]}` is not a list of words")
+            raise ValueError("the words are not a list of texts")
         count = len(names) + 1 if rows is None else len(vectors)
         if vectors.ndim != 2 or len(vectors) != count or vectors.dtype != np.float32 or not np.isfinite(vectors).all():
             raise ValueError(f"the vectors are not {count} rows of finite numbers")
@@ -89,7 +85,7 @@ class WordVectors(PretrainedWords):
             raise ValueError(f"the vectors have no row for each of {len(names)} words")
         if clusters is not None and (clusters.ndim != 2 or len(clusters) != len(names) or clusters.dtype != np.uint16):
             raise ValueError(f"the vectors have no clusters for each of {len(names)} words")
-        return cls(names, vectors, rows, clusters=clusters, kind=kind)
+        return cls(names, vectors, rows, clusters=clusters, language=language)
 
 
 def vector_files(name: str) -> tuple[Path, ...]:

@@ -58,13 +58,13 @@ class Tagger:
         self.bundle = bundle
         self.scheme = bundle.scheme
         self.segmentation = bundle.segmentation
-        points = [point.model_dump() for point in bundle.description.operating_points.points]
+        points = [point.model_dump() for point in bundle.description.dial]
         more = (stop_words,) if isinstance(stop_words, (str, Path)) else tuple(stop_words)
         self.decoding = Decoding(
             self.scheme,
             dial=Dial.from_dicts(points, self.scheme.classes) if points else None,
             calibration=Calibration.from_dict(bundle.description.calibration.model_dump()),
-            stop_words=stop_words_by_language(more=more, allowed=bundle.description.allowed),
+            stop_words=stop_words_by_language(more=more, allowed=bundle.description.tagged_stop_words),
         )
         if isinstance(engine, str):
             engine = choose_engine(bundle.description, wanted=engine, device=device)

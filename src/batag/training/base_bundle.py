@@ -38,7 +38,7 @@ def recipe_of(bundle: Path) -> dict[str, Any]:
             "dictionary": "",
             "scheme": said.scheme.name,
         },
-        "input": said.input.model_dump(exclude={"pretrained_width"}) | {"vectors": "", "backbone": ""},
+        "input": said.input.model_dump() | {"vectors": "", "backbone": ""},
         "encoder": said.encoder.model_dump(),
         "head": said.head.model_dump(exclude=None if said.head.window_crf else {"window_crf_buckets"}),
         "training": {"window": said.window, "overlap": said.overlap},
@@ -67,9 +67,9 @@ def check_base(base: Bundle, recipe: Recipe) -> None:
         if here != value:
             todo = "Leave it as it was, or train without a base bundle"
             raise UsageError(f"{key} = {here!r} does not fit the base bundle {base.folder}, which has {value!r}", todo=todo)
-    if said.pretrained and recipe.input.pretrained:
+    if said.features and recipe.input.pretrained:
         todo = "Leave input.vectors and input.backbone out: the base bundle brings its own"
-        raise UsageError(f"the base bundle {base.folder} has pretrained features already ({said.pretrained})", todo=todo)
+        raise UsageError(f"the base bundle {base.folder} has pretrained features already", todo=todo)
 
 
 @torch.no_grad()

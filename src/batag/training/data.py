@@ -232,7 +232,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
         todo = "Give dev pages with classes of the training pages"
         raise InputError("no token of dev can be scored", where=", ".join(map(str, files.dev)) or where, todo=todo)
     vocabulary = _words(examples["train"], recipe, base)
-    allowed = sorted(train.allowed.union(base.description.allowed if base is not None else ()))
+    allowed = sorted(train.allowed.union(base.description.tagged_stop_words if base is not None else ()))
     return Data(scheme, vocabulary, dictionary, segmentation, examples["train"], dev[0], facts, base, dev[1], allowed)
 
 

@@ -49,7 +49,7 @@ class DialOfDev:
     def facts(self, classes: Sequence[str]) -> dict[str, Any]:
         """As it stands in a bundle."""
         return {
-            "operating_points": {"points": self.dial.to_dicts(classes)},
+            "dial": self.dial.to_dicts(classes),
             "calibration": self.calibration.to_dict() | {"errors": dict(self.errors)},
         }
 
@@ -118,7 +118,7 @@ def dial_on_dev(
 
 
 def _dial_of(bundle: Description | None, scheme: Scheme) -> Dial | None:
-    points = bundle.operating_points.points if bundle is not None else []
+    points = bundle.dial if bundle is not None else []
     return Dial.from_dicts([point.model_dump() for point in points], scheme.classes) if points else None
 
 

@@ -166,7 +166,7 @@ class Distillation:
     def _compare(self, taught: Sequence[NDArray[np.float32]]) -> Agreement:
         """Teacher and student on the held-out pages, both at the teacher's points."""
         said = probabilities_with(self.learner.model, self.learner.weights(), self.held_out)
-        points = [point.model_dump() for point in self.bundle.description.operating_points.points]
+        points = [point.model_dump() for point in self.bundle.description.dial]
         dial = Dial.from_dicts(points, self.bundle.scheme.classes) if points else None
         return compare(taught, said, self.bundle.scheme, dial=dial)
 
@@ -212,11 +212,11 @@ class Distillation:
         read, scores = self.bundle, {"teacher": self.agreement.facts()}
         weights = self.learner.weights()
         dial: dict[str, Any] = {
-            "operating_points": read.description.operating_points.model_dump(),
+            "dial": [point.model_dump() for point in read.description.dial],
             "calibration": read.description.calibration.model_dump(),
         }
         if self.dev:
-            allowed = read.description.allowed
+            allowed = read.description.tagged_stop_words
             data = Data(
                 read.scheme, read.vocabulary, read.dictionary, read.segmentation, [], self.dev, self.facts, allowed=allowed
             )

@@ -51,6 +51,7 @@ class LabelledWords:
     class_tags: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     languages_by_file: Counter[str] = field(default_factory=Counter)
+    fields: Counter[str] = field(default_factory=Counter)
     sources: SourceCounts = field(default_factory=SourceCounts)
     not_labelled: int = 0
     tags: int = 0
@@ -72,6 +73,7 @@ class LabelledWords:
             "tags_lost": self.lost,
             "tags_of_stop_words": self.of_stop_words,
             "languages": dict(self.languages.most_common()),
+            "fields": dict(self.fields.most_common()),
             "languages_by_file": dict((+self.languages_by_file).most_common()),
             "classes": class_counts(self.class_tokens),
             "class_tags": dict(self.class_tags),
@@ -106,6 +108,7 @@ def label_words(
             taught = [span for span in spans if counted is None or counted[number][span[0]]]
             found.allowed.update(tagged_stop_words(counting, each, taught, rules[language]))
             of_fields.append((start, len(each.tokens), spans))
+            found.fields[each.name] += 1
             found.misaligned += len(misaligned)
             found.lost += sum(item.lost for item in misaligned)
             tagged = Counter[str]()

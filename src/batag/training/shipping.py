@@ -41,7 +41,9 @@ def ship(
         description=_description(name, recipe, data.scheme, data.segmentation)
         | dial.facts(data.scheme.classes)
         | {
-            "allowed": list(data.allowed),
+            "tagged_stop_words": list(data.allowed),
+            "languages": list(data.facts["train"]["languages"]),
+            "fields": list(data.facts["train"]["fields"]),
             "metrics": {"dev": dict(scores)},
             "trained_on": data.facts["train"]
             | {"dev_pages": data.facts["dev"]["pages"], "old_dev_pages": data.facts["old_dev"]["pages"]},
@@ -70,7 +72,13 @@ def ship_distilled(
         pretrained=pretrained,
         description=_description(name, recipe, teacher.scheme, teacher.segmentation)
         | dict(dial)
-        | {"allowed": teacher.description.allowed, "metrics": dict(metrics), "trained_on": dict(facts)},
+        | {
+            "tagged_stop_words": teacher.description.tagged_stop_words,
+            "languages": teacher.description.languages,
+            "fields": teacher.description.fields,
+            "metrics": dict(metrics),
+            "trained_on": dict(facts),
+        },
     )
 
 
@@ -81,7 +89,6 @@ def _description(name: str, recipe: Recipe, scheme: Scheme, segmentation: Segmen
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "name": name,
         "scheme": {"name": scheme.name, "classes": list(scheme.classes)},
-        "labels": list(scheme.labels),
         "segmentation": {"name": segmentation.name, "rules": list(segmentation.cleaner.rules)},
         "dictionaries": {name: version(name) for name in DICTIONARIES},
         "input": recipe.input.of_bundle,

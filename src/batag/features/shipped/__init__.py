@@ -39,21 +39,22 @@ def words_for(pages: Mapping[str, int]) -> PretrainedWords | None:
 def japanese_vectors() -> WordVectors:
     """Vectors of the most frequent Japanese words."""
     words, found = _read("ja")
-    return WordVectors(words.split("\n"), *_table(found))
+    return WordVectors(words.split("\n"), *_table(found), language="ja")
 
 
 def english_vectors() -> WordVectors:
     """Vectors of the most frequent English words, and the clusters of like words that they are in, coarse and fine."""
     words, found = _read("en")
     clusters = np.stack((found["coarse"][found["fine"]], found["fine"]), axis=1)
-    return WordVectors(words.split("\n"), *_table(found), clusters=clusters, kind="english")
+    return WordVectors(words.split("\n"), *_table(found), clusters=clusters, language="en")
 
 
 def chinese_characters() -> CharacterVectors:
     """A network that reads Chinese words, Traditional or Simplified, and Latin ones among them."""
     text, found = _read("zh")
     characters, *names = text.split("\n")
-    return CharacterVectors(characters, names, {name.replace("kinds", "word_classes"): value for name, value in found.items()})
+    arrays = {name.replace("kinds", "word_classes"): value for name, value in found.items()}
+    return CharacterVectors(characters, names, arrays, language="zh")
 
 
 def _read(name: str) -> tuple[str, dict[str, np.ndarray]]:
