@@ -169,7 +169,7 @@ def _by_batch(engines: Mapping[str, Any], given: list[Any], pairs: list[Any], ro
 
 
 def stages(options: argparse.Namespace) -> Facts:
-    """Where the time of one part goes, in microseconds a page: each stage alone, words known already, best of rounds."""
+    """Where the time of one part goes, in microseconds per page: each stage alone, words known already, best of rounds."""
     import gc
 
     import torch
@@ -190,7 +190,7 @@ def stages(options: argparse.Namespace) -> Facts:
 
 
 def _stages(tagger: Any, part: Any) -> Facts:
-    from batag.catalogue.output import encode
+    from batag.catalogue.output import Output, encode
     from batag.catalogue.rows import read_rows
     from batag.encoders.sequence import page_words
     from batag.features.batches import BATCH_TOKENS, by_length
@@ -210,7 +210,7 @@ def _stages(tagger: Any, part: Any) -> Facts:
         "encoder": lambda: [engine.logits(vectors, mask) for vectors, mask, _ in given],
         "answer": lambda: [engine.answer(own, scores, mask) for own, (_, mask, scores) in zip(logits, given, strict=True)],
         "tags": lambda: tagger.tags_of_all(predictions),
-        "write rows": lambda: encode(rows, tags, [None] * len(tags), format="jsonl"),
+        "write rows": lambda: encode(rows, tags, Output(format="jsonl")),
     }
     return {stage: 1e6 * each / part.rows for stage, each in best(things, rounds=3).items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from batag.errors import InputError, UsageError
 from batag.pages.file import open_output
@@ -15,30 +15,8 @@ FOLDER = "_batag"
 _LOCAL = "file://"
 
 
-class Place(Protocol):
-    """A folder; a file in it appears whole or not at all."""
-
-    name: str
-
-    def write(self, name: str, data: bytes) -> None: ...
-
-    def read(self, name: str) -> bytes | None:
-        """The bytes of a file, None if there is none."""
-        ...
-
-    def sizes(self, folder: str = "") -> dict[str, int]:
-        """The files in it, sorted, and how many bytes each has."""
-        ...
-
-    def holds(self, name: str) -> bool:
-        """Whether there is anything of that name."""
-        ...
-
-    def remove(self, name: str) -> None: ...
-
-
 class LocalPlace:
-    """A folder of this machine."""
+    """A folder of this machine; a file in it appears whole or not at all."""
 
     def __init__(self, path: Path) -> None:
         # Workers of a cluster have a folder of their own to start from.
@@ -53,17 +31,20 @@ class LocalPlace:
             stream.write(data)
 
     def read(self, name: str) -> bytes | None:
+        """The bytes of a file, None if there is none."""
         try:
             return (self.path / name).read_bytes()
         except FileNotFoundError:
             return None
 
     def sizes(self, folder: str = "") -> dict[str, int]:
+        """The files in it, sorted, and how many bytes each has."""
         inside = self.path / folder
         there = sorted(path for path in inside.iterdir() if path.is_file()) if inside.is_dir() else []
         return {path.name: path.stat().st_size for path in there}
 
     def holds(self, name: str) -> bool:
+        """Whether there is anything of that name."""
         return os.path.lexists(self.path / name)
 
     def remove(self, name: str) -> None:
@@ -103,6 +84,9 @@ class RemotePlace:
     def remove(self, name: str) -> None:
         with suppress(FileNotFoundError):
             self._files.rm_file(f"{self._root}/{name}")
+
+
+Place = LocalPlace | RemotePlace
 
 
 def is_remote(path: str) -> bool:

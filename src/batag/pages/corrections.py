@@ -35,8 +35,8 @@ def corrected(tags: list[Any], record: Mapping[str, Any]) -> list[Any]:
     for tag in tags:
         if isinstance(tag, Mapping):
             texts.setdefault(str(tag.get("label")), []).append(str(tag.get("text") or ""))
-    said = {key.removesuffix(_FOR_PEOPLE): cell for key, cell in record.items() if is_readable(key) and isinstance(cell, str)}
-    other = {label: cell for label, cell in said.items() if cell.split() != shown(texts.get(label, ())).split()}
+    given = {key.removesuffix(_FOR_PEOPLE): cell for key, cell in record.items() if is_readable(key) and isinstance(cell, str)}
+    other = {label: cell for label, cell in given.items() if cell.split() != shown(texts.get(label, ())).split()}
     if not other:
         return tags
     kept = [tag for tag in tags if not isinstance(tag, Mapping) or str(tag.get("label")) not in other]

@@ -28,8 +28,8 @@ _clean = Cleaner()
 
 def fingerprint(page: Page) -> str:
     """What a page says: its cleaned fields, lower case, without spaces and marks."""
-    said = (_NOISE.sub("", _clean(text).text.lower()) or text.strip() for text in page.fields.values())
-    return "\n".join(filter(None, said))
+    texts = (_NOISE.sub("", _clean(text).text.lower()) or text.strip() for text in page.fields.values())
+    return "\n".join(filter(None, texts))
 
 
 def text_hash(text: str) -> int:

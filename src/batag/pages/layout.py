@@ -34,15 +34,15 @@ class Layout:
 
 def layout_of(record: Mapping[str, Any]) -> Layout | None:
     """What a record says of itself; None if it says nothing that batag would have written."""
-    said = record.get(KEY)
-    if isinstance(said, str) and said.startswith("{"):
+    found = record.get(KEY)
+    if isinstance(found, str) and found.startswith("{"):
         try:
-            said = orjson.loads(said)
+            found = orjson.loads(found)
         except orjson.JSONDecodeError:
             return None
-    if not isinstance(said, Mapping) or not said.keys() or said.keys() - {"columns", "escaped"}:
+    if not isinstance(found, Mapping) or not found.keys() or found.keys() - {"columns", "escaped"}:
         return None
-    columns, escaped = said.get("columns", {}), said.get("escaped", [])
+    columns, escaped = found.get("columns", {}), found.get("escaped", [])
     if not isinstance(columns, Mapping) or not isinstance(escaped, list) or not _texts([*columns, *columns.values(), *escaped]):
         return None
     return Layout(dict(columns), tuple(escaped))

@@ -59,42 +59,15 @@ class Knobs:
 
 KNOBS = {
     "zh-Hant": Knobs(
-        fullness=1.12,
-        brand_again=0.38,
-        goods_again=0.62,
-        brandless=0.08,
-        untitled=0.05,
-        native=0.11,
-        pair=0.2,
-        ordinary=0.02,
-        joined=0.2,
+        fullness=1.12, brand_again=0.38, goods_again=0.62, brandless=0.08, untitled=0.05, native=0.11, pair=0.2, ordinary=0.02,
+        joined=0.2
     ),
     "ja": Knobs(
-        fullness=1.9,
-        brand_again=0.95,
-        goods_again=0.16,
-        brandless=0.05,
-        untitled=0.05,
-        bare_goods=0.45,
-        native=0.3,
-        pair=0.48,
-        ordinary=0.04,
-        promo=0.4,
-        aside=0.4,
-        joined=0.0,
+        fullness=1.9, brand_again=0.95, goods_again=0.16, brandless=0.05, untitled=0.05, native=0.3, pair=0.48, ordinary=0.04,
+        bare_goods=0.45, promo=0.4, aside=0.4, joined=0.0
     ),
     "en": Knobs(
-        fullness=2.05,
-        brand_again=0.72,
-        goods_again=0.62,
-        brandless=0.1,
-        untitled=0.08,
-        native=0.4,
-        pair=0.0,
-        ordinary=0.06,
-        aside=0.35,
-        width=0.02,
-        joined=0.0,
-        lower=0.7,
+        fullness=2.05, brand_again=0.72, goods_again=0.62, brandless=0.1, untitled=0.08, native=0.4, pair=0.0, ordinary=0.06,
+        aside=0.35, width=0.02, joined=0.0, lower=0.7
     ),
-}
+}  # fmt: skip

@@ -85,10 +85,10 @@ class Workbook:
 
     def elements(self, path: str, *names: str) -> Iterator[Element]:
         """The elements of those names of a part that is read whole."""
-        said = self._archive.getinfo(path)
-        if said.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        entry = self._archive.getinfo(path)
+        if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise DamagedFileError(f"{path} is compressed in a way that Excel does not know")
-        if swells(said.file_size, packed=self._size):
+        if swells(entry.file_size, packed=self._size):
             raise DamagedFileError(f"{path} unpacks to more than a hundred times the file's size")
         with self._archive.open(path) as stream:
             depth = 0
@@ -116,8 +116,8 @@ class _Cells:
         self._row = 0
 
     def row(self, element: Element) -> Row:
-        said = element.get("r", "")
-        self._row = int(said) if said.isdecimal() and len(said) < 19 else self._row + 1
+        number = element.get("r", "")
+        self._row = int(number) if number.isdecimal() and len(number) < 19 else self._row + 1
         column, cells = 0, {}
         for cell in element:
             column = _column(cell.get("r", "")) or column + 1
