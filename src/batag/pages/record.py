@@ -20,8 +20,8 @@ from batag.settings import settings
 
 
 class RecordReader:
-    """Turns the records of one input into pages. Without `tags`, as for pages that are about to be tagged, the tags of a record
-    are not looked at."""
+    """Turns the records of one input into pages. `fields` are the text fields that a record may have under their own names;
+    without `tags`, as for pages that are about to be tagged, the tags of a record are not looked at."""
 
     def __init__(
         self,
@@ -31,9 +31,10 @@ class RecordReader:
         columns: Mapping[str, str] | None = None,
         language: str | None = None,
         tags: bool = True,
+        fields: Sequence[str] = STANDARD_FIELDS,
         hint: str = "map one with --columns title=NAME",
     ) -> None:
-        self.problems, self.stem, self.language, self.tags = problems, stem, language, tags
+        self.problems, self.stem, self.language, self.tags, self.fields = problems, stem, language, tags, fields
         self.columns = dict(columns or {})
         self.hint = "" if self.columns else hint
 
@@ -51,7 +52,7 @@ class RecordReader:
         page_id = record.get("id")
         page_id = f"{self.stem}-{number}" if page_id is None or page_id == "" else without_surrogates(str(page_id))
         note = self.problems.at(where, page_id)
-        fields = self._fields(record, [*STANDARD_FIELDS, *(name for name in columns if name not in KNOWN_KEYS)], note)
+        fields = self._fields(record, [*self.fields, *(name for name in columns if name not in KNOWN_KEYS)], note)
         if fields is None:
             return None
         tokens = _tokens(record["tokens"], fields, note) if record.get("tokens") is not None else None

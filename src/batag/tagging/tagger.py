@@ -21,14 +21,13 @@ from batag.evaluation.calibration import Calibration
 from batag.evaluation.decoding import Decoding, Prediction, Richness
 from batag.evaluation.operating_point import Dial
 from batag.features.batches import Floats
-from batag.pages.fields import STANDARD_FIELDS
+from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
 from batag.pages.record import RecordReader, too_many_characters
 from batag.pages.stopwords import stop_words_by_language
 
 _BATCH = 256
-_TEXT_KEYS = {*STANDARD_FIELDS, "fields", "tokens"}
 AnyPage = Page | Mapping[str, Any]
 _Item = TypeVar("_Item")
 Known = dict[tuple[str, ...], Floats]
@@ -96,6 +95,12 @@ class Tagger:
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy, here or in another process, is loaded again from the same folder."""
         return _load_again, (self.bundle.folder.resolve(), self.bundle.description, self._options)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The text fields that it reads of a dict: the standard ones, and others of the pages that it was trained on."""
+        others = (name for name in self.bundle.description.fields if name not in KNOWN_KEYS)
+        return (*STANDARD_FIELDS, *others)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -206,11 +211,12 @@ class Tagger:
             return f"{type(page).__name__} is not a page: give a Page, or a dict with title and/or description"
         problems = Problems()
         try:
-            reader = RecordReader(problems=problems, stem="page", hint="give it a title or a description")
+            hint = f"give it {' or '.join(self.fields)}"
+            reader = RecordReader(problems=problems, stem="page", fields=self.fields, hint=hint)
             read = reader.page(page, where="page", number=1)
         except BatagError as error:
             return str(error)
-        if read is None and problems.counts.keys() == {"empty-page"} and _TEXT_KEYS & page.keys():
+        if read is None and problems.counts.keys() == {"empty-page"} and {*self.fields, "fields", "tokens"} & page.keys():
             return Page("page", {})
         return read if read is not None else "; ".join(problem.reason for problem in problems.listed) or "not a page"
 
