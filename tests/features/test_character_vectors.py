@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load, save
 
-from batag.features.character_vectors import FILES, CharacterVectors
+from batag.features.character_vectors import CharacterVectors
 from batag.features.featurizer import Featurizer
 from batag.features.pretrained import JoinedWords, PretrainedFeatures
 from batag.features.vocabulary import Vocabulary
@@ -28,6 +28,7 @@ def tiny() -> CharacterVectors:
 
 
 READER = tiny()
+FILES = ("character_vectors.json", "character_vectors.safetensors")
 
 
 def as_written(word: str) -> np.ndarray[Any, Any]:
@@ -117,14 +118,14 @@ def test_files_that_were_changed_are_refused(change: Callable[[dict[str, Any]], 
     "said", [["鞋"], 3, None, {"characters": 3, "word_classes": []}, {"characters": "鞋靴a鞵", "word_classes": [1, 2, 3]}]
 )
 def test_characters_and_word_classes_that_are_none_are_refused(said: object) -> None:
-    with pytest.raises(ValueError, match=r"characters\.json"):
+    with pytest.raises(ValueError, match="the names are not a text of characters"):
         CharacterVectors.of_files(json.dumps(said).encode(), READER.files()[FILES[1]])
 
 
 def test_what_several_know_stands_side_by_side() -> None:
     listed = WordVectors(["鞋"], np.array([[0, 0], [1, 2]], dtype=np.float32))
     joined = JoinedWords([listed, READER])
-    assert (joined.kind, joined.width) == ("vectors+characters", 2 + D)
+    assert ([part.kind for part in joined.parts], joined.width) == (["word_vectors", "character_vectors"], 2 + D)
     found, clusters = joined.look_up(["靴", "鞋"])
     assert clusters == READER.look_up(["靴", "鞋"])[1]
     assert not found[0, :2].any()
