@@ -153,9 +153,7 @@ def train_batag(corpus: Corpus, settings: Sequence[str], data: Path, folder: Pat
         recipe = read_recipe(None, settings=[*settings, f"pages.scheme={corpus.scheme}"])
         begun = (folder / RECIPE).exists()
         run = Run.open(folder) if begun else Run.create(folder, recipe, corpus.training_files(data, folder))
-        run.prepare(device="cpu")
-        for _ in run.train():
-            pass
+        run.prepare(device="cpu").finish()
     seconds = [line["seconds"] for line in Metrics(folder / METRICS).lines() if line["kind"] == "epoch"]
     # A run that was resumed counts from 0 again.
     whole = sum(one for one, after in zip(seconds, [*seconds[1:], 0.0], strict=True) if after < one)

@@ -117,13 +117,13 @@ def main() -> None:
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             for group in optimizer.param_groups:
-                group["lr"] = rate_of(recipe, step, steps_an_epoch=500)
+                group["lr"] = rate_of(recipe, step, steps_per_epoch=500)
             optimizer.step()
             loss.item()
 
     def run_ours() -> None:
         for batch in batches:
-            rate = rate_of(recipe, learner.step + 1, steps_an_epoch=500)
+            rate = rate_of(recipe, learner.step + 1, steps_per_epoch=500)
             take_step(learner, objective, batch, recipe=recipe, epoch=1, rate=rate, device=cpu)
 
     times: dict[str, list[float]] = {"plain": [], "ours": []}

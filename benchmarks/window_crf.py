@@ -28,6 +28,7 @@ from accuracy import CORPORA, choose_points, read_pages_of, score
 from place import new_folder
 
 from batag.evaluation.decoding import Decoding
+from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.pages.formats import write_pages
 from batag.pages.stopwords import stop_words_by_language
 from batag.training.checkpoint import load_weights_file
@@ -45,25 +46,6 @@ SIZES = (100, 500, 0)
 POINTS = {"macro F1 (balanced)": ("balanced", "macro_f1"), "macro F2 (rich)": ("rich", "macro_f2")}
 
 
-class BothRun(Run):
-    """A run that also keeps the weights that are best on dev without the window CRF."""
-
-    alone: dict[str, torch.Tensor]
-
-    def _epoch(self, done: EpochDone, *, seconds: float, busy: float) -> None:
-        super()._epoch(done, seconds=seconds, busy=busy)
-        assert self.learner is not None
-        assert self.data is not None
-        if done.epoch == 1:
-            self.best_alone = Selection(self.recipe.training.selection)
-        model = self.learner.model
-        window_crf, model.window_crf = model.window_crf, None
-        scores = score_dev(self.learner, self.data.judge.examples, self.data.scheme, device=self.device)
-        if self.best_alone.better(done.epoch, scores.summary()):
-            self.alone = {name: value.clone() for name, value in self.learner.weights().items()}
-        model.window_crf = window_crf
-
-
 def run(name: str, size: int, seed: int, data: Path, runs: Path) -> None:
     """One training, scored with the window CRF and without it."""
     torch.set_num_threads(1)
@@ -76,23 +58,28 @@ def run(name: str, size: int, seed: int, data: Path, runs: Path) -> None:
     for split, path in files.items():
         write_pages(pages[split], path)
     settings = [f"pages.scheme={corpus.scheme}", f"training.seed={seed}"]
-    training = BothRun.create(stem, read_recipe(None, settings=settings), DataFiles((files["train"],), (files["dev"],)))
-    training.prepare(device="cpu")
-    for _ in training.train():
-        pass
-    assert training.learner is not None
-    model = training.learner.model
+    recipe = read_recipe(None, settings=settings)
+    training = Run.create(stem, recipe, DataFiles((files["train"],), (files["dev"],))).prepare(device="cpu")
+    model, data = training.learner.model, training.data
+    alone, best = dict[str, torch.Tensor](), Selection(recipe.training.selection)
+    for done in training.train():
+        if isinstance(done, EpochDone):
+            window_crf, model.window_crf = model.window_crf, None
+            scores = score_dev(training.learner, data.judge.examples, data.scheme, device=training.device)
+            if best.better(done.epoch, scores.summary()):
+                alone = {name: value.clone() for name, value in training.learner.weights().items()}
+            model.window_crf = window_crf
     scheme, parts = read_pages_of(pages, corpus.scheme)
-    found: dict[str, Any] = {"mixing_weight": training.mixing_weight}
     both = choose_mixing_weight(model, load_weights_file(stem / BEST)[0], parts["dev"].examples)
-    for row, weights in (("with", both), ("without", training.alone)):
+    found: dict[str, Any] = {"mixing_weight": both[MIXING_WEIGHT].item()}
+    for row, weights in (("with", both), ("without", alone)):
         if row == "without":
             model.window_crf = None
         dev, test = (probabilities_with(model, weights, parts[split].examples) for split in ("dev", "test"))
         dial = choose_points(parts["dev"], dev, scheme)
         decoding = Decoding(scheme, dial=dial, stop_words=stop_words_by_language())
-        scores = {point: score(parts["test"], test, decoding, point) for point in ("balanced", "rich")}
-        found[row] = {title: 100 * scores[point][key] for title, (point, key) in POINTS.items()}
+        at = {point: score(parts["test"], test, decoding, point) for point in ("balanced", "rich")}
+        found[row] = {title: 100 * at[point][key] for title, (point, key) in POINTS.items()}
     part = stem.with_suffix(".part")
     part.write_text(json.dumps(found), encoding="utf-8")
     part.replace(stem.with_suffix(".json"))

@@ -54,7 +54,7 @@ def test_the_beginning_is_announced_when_the_first_page_is_there(clock: Any, cap
 
 
 def test_one_epoch_of_one_step_is_said_in_the_singular(clock: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    run: Any = SimpleNamespace(epochs=1, steps_an_epoch=1, learner=SimpleNamespace(step=0), train=lambda: iter(()))
+    run: Any = SimpleNamespace(epochs=1, steps_per_epoch=1, learner=SimpleNamespace(step=0), train=lambda: iter(()))
     follow(run, heading="bat")
     assert capsys.readouterr().err == "bat, 1 epoch of 1 step\n"
 
@@ -65,7 +65,7 @@ def test_a_long_epoch_says_how_far_it_is(clock: Any, capsys: pytest.CaptureFixtu
             clock.seconds += 1
             yield StepDone(number, 1, 0.5, 0.1, 10)
 
-    run: Any = SimpleNamespace(epochs=2, steps_an_epoch=100, learner=SimpleNamespace(step=0), train=steps)
+    run: Any = SimpleNamespace(epochs=2, steps_per_epoch=100, learner=SimpleNamespace(step=0), train=steps)
     follow(run, heading="bat")
     heading, *lines = capsys.readouterr().err.splitlines()
     assert heading == "bat, 2 epochs of 100 steps"

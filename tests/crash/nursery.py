@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -59,12 +60,16 @@ def new_run(folder: Path, files: dict[str, Any], *settings: str) -> Any:
 
 
 def finished(run: Any, *, watch: Callable[[int], None] = lambda _: None) -> Any:
-    """The run, trained to its end; `watch` hears of every step and epoch."""
+    """The finished run; `watch` hears of every step and epoch."""
     watch(0)
-    run.prepare(device="cpu")
-    for number, _ in enumerate(run.train(), 1):
+    steps = run.prepare(device="cpu").train()
+    for number in count(1):
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
         watch(number)
-    return run
+    return None
 
 
 def resumed(folder: Path, *settings: str, watch: Callable[[int], None] = lambda _: None) -> Any:

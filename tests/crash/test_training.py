@@ -40,9 +40,10 @@ from tests.processes import PATIENCE, started
 from batag.cli.train import train_watched
 from batag.errors import InputError
 from batag.heads import prediction
-from batag.training import run as run_module
+from batag.training import prepared as run_module
 from batag.training.checkpoint import load_weights_file
 from batag.training.loop import EpochDone, StepDone
+from batag.training.prepared import PreparedRun
 from batag.training.run import Run
 
 LONG = ("training.epochs=4",)
@@ -174,7 +175,7 @@ def test_metrics_cut_off_within_a_character_are_no_obstacle(
 ) -> None:
     folder = tmp_path / "run"
     run = new_run(folder, files, *SHORT)
-    run.prepare(device="cpu")
+    run = run.prepare(device="cpu")
     steps = run.train()
     while next(steps).step < 7:
         pass
@@ -221,7 +222,7 @@ class Disk:
 WORDS = {"full": ("full", "no space"), "fsync": ("full", "no space"), "read-only": ("read-only",)}
 
 
-def train_until(run: Run, stop: Callable[[StepDone | EpochDone], bool], then: Callable[[], object]) -> None:
+def train_until(run: PreparedRun, stop: Callable[[StepDone | EpochDone], bool], then: Callable[[], object]) -> None:
     """Train on, doing something once on the way."""
     done = False
     for each in run.train():
@@ -253,7 +254,7 @@ def test_a_disk_that_fails_at_a_checkpoint_leaves_the_last_good_one(
     folder = tmp_path / "run"
     disk = Disk(monkeypatch, name=f".{name}.*", fault=fault)
     run = new_run(folder, files, *SHORT)
-    run.prepare(device="cpu")
+    run = run.prepare(device="cpu")
     kept: dict[str, bytes] = {}
 
     def breaks() -> None:
@@ -367,7 +368,7 @@ def test_a_device_that_is_really_full_leaves_the_last_good_checkpoint(
 ) -> None:
     folder = device / "run"
     run = new_run(folder, files, *SHORT)
-    run.prepare(device="cpu")
+    run = run.prepare(device="cpu")
     with pytest.raises(InputError) as caught:
         train_until(run, lambda done: done.step == 4, lambda: fill(device / "ballast"))
     check_message(caught.value, folder, fault="full", name="last.safetensors")
@@ -408,7 +409,7 @@ def test_a_device_that_is_really_read_only_is_refused_and_nothing_is_lost(
 ) -> None:
     folder = device / "run"
     run = new_run(folder, files, *SHORT)
-    run.prepare(device="cpu")
+    run = run.prepare(device="cpu")
     steps = run.train()
     while next(steps).step < 5:
         pass
@@ -432,9 +433,8 @@ def test_a_device_that_is_really_read_only_is_refused_and_nothing_is_lost(
 # Ctrl-C
 
 
-def at_a_step(monkeypatch: pytest.MonkeyPatch, run: Run, interrupt: Callable[[], None]) -> None:
+def at_a_step(monkeypatch: pytest.MonkeyPatch, run: PreparedRun, interrupt: Callable[[], None]) -> None:
     """Right after Adam moved the weights of step 5, before the step is counted."""
-    assert run.learner is not None
     taken = []
 
     def moved(*_: Any) -> None:
@@ -445,7 +445,7 @@ def at_a_step(monkeypatch: pytest.MonkeyPatch, run: Run, interrupt: Callable[[],
     run.learner.optimizer.register_step_post_hook(moved)
 
 
-def at_dev(monkeypatch: pytest.MonkeyPatch, run: Run, interrupt: Callable[[], None]) -> None:
+def at_dev(monkeypatch: pytest.MonkeyPatch, run: PreparedRun, interrupt: Callable[[], None]) -> None:
     """While dev is scored with the average in the place of the weights."""
     probabilities, taken = prediction.probabilities, []
 
@@ -458,17 +458,17 @@ def at_dev(monkeypatch: pytest.MonkeyPatch, run: Run, interrupt: Callable[[], No
     monkeypatch.setattr(prediction, "probabilities", predicted)
 
 
-def at_the_best(monkeypatch: pytest.MonkeyPatch, run: Run, interrupt: Callable[[], None]) -> None:
+def at_the_best(monkeypatch: pytest.MonkeyPatch, run: PreparedRun, interrupt: Callable[[], None]) -> None:
     """Before the weights of the best epoch (the last one) are on the disk."""
     interrupt_at_place(monkeypatch, "best.safetensors", interrupt, number=2)
 
 
-def at_a_checkpoint(monkeypatch: pytest.MonkeyPatch, run: Run, interrupt: Callable[[], None]) -> None:
+def at_a_checkpoint(monkeypatch: pytest.MonkeyPatch, run: PreparedRun, interrupt: Callable[[], None]) -> None:
     """While a checkpoint is written."""
     interrupt_at_place(monkeypatch, "last.safetensors", interrupt, number=2)
 
 
-def at_the_end(monkeypatch: pytest.MonkeyPatch, run: Run, interrupt: Callable[[], None]) -> None:
+def at_the_end(monkeypatch: pytest.MonkeyPatch, run: PreparedRun, interrupt: Callable[[], None]) -> None:
     """While the bundle is written."""
     interrupt_at_place(monkeypatch, "bundle", interrupt, number=1)
 
@@ -491,7 +491,7 @@ def interrupt_at_place(monkeypatch: pytest.MonkeyPatch, name: str, interrupt: Ca
     monkeypatch.setattr(os, "rename", instead_of(os.rename))
 
 
-def how_it_ends(train: Callable[[], None]) -> BaseException | None:
+def how_it_ends(train: Callable[[], object]) -> BaseException | None:
     """What ended a training before its time."""
     try:
         train()
@@ -517,12 +517,12 @@ def test_an_interrupt_at_a_delicate_moment_leaves_what_can_be_gone_on_with(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     encoder_alone: dict[str, Any],
-    moment: Callable[[pytest.MonkeyPatch, Run, Callable[[], None]], None],
+    moment: Callable[[pytest.MonkeyPatch, PreparedRun, Callable[[], None]], None],
     times: int,
 ) -> None:
     folder = tmp_path / "run"
     run = new_run(folder, files, *SHORT, "head.window_crf=0")
-    prepare = run.prepare
+    prepare = Run.prepare
     interrupted = []
 
     def interrupt() -> None:
@@ -531,13 +531,14 @@ def test_an_interrupt_at_a_delicate_moment_leaves_what_can_be_gone_on_with(
         for _ in range(times):
             signal.raise_signal(signal.SIGINT)
 
-    def prepared(**options: Any) -> None:
-        prepare(**options)
-        moment(here, run, interrupt)
+    def prepared(run: Run, **options: Any) -> PreparedRun:
+        found = prepare(run, **options)
+        moment(here, found, interrupt)
+        return found
 
     assert encoder_alone["best"]["epoch"] == 2, "at_the_best would not show anything"
     with monkeypatch.context() as here:
-        here.setattr(run, "prepare", prepared)
+        here.setattr(Run, "prepare", prepared)
         ended = how_it_ends(lambda: train_watched(run, device="cpu"))
     if isinstance(ended, typer.Exit):
         assert ended.exit_code == 130

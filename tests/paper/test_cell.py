@@ -86,9 +86,9 @@ def test_a_training_that_was_left_is_gone_on_with(corpus: Corpus, result: dict[s
 
     one = cell(corpus)
     run = Run.create(tmp_path / "run", one.recipe, DataFiles((corpus.train,), (corpus.dev,), corpus.reading))
-    run.prepare(device="cpu")
+    run = run.prepare(device="cpu")
     steps = run.train()
-    for _ in range(run.steps_an_epoch + 2):
+    for _ in range(run.steps_per_epoch + 2):
         next(steps)
     run.save()
     steps.close()

@@ -83,7 +83,7 @@ def test_the_sixteen_objectives_are_all_there() -> None:
 
 def test_japanese_ce_is_slowed_down_and_cecla_takes_another_strategy() -> None:
     rates = {
-        row: rate_of(cell.recipe, 3000, steps_an_epoch=600)
+        row: rate_of(cell.recipe, 3000, steps_per_epoch=600)
         for row, column, _, cell in TABLES["encoders-ja"].cells(CORPUS, seeds=1)
         if column == "BAT"
     }

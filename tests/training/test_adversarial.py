@@ -85,7 +85,7 @@ def test_every_encoder_learns_beside_it_and_otherwise_than_without(encoder: str,
             f"training.adversarial_epsilon={share}",
         ]
         run = Run.create(tmp_path / f"{share}", read_recipe(None, settings=settings), DataFiles((pages,), (pages,)))
-        run.prepare(device="cpu")
+        run = run.prepare(device="cpu")
         steps = run.train()
         losses.append([next(steps).loss for _ in range(2)])
     # The same start and the same dropout: what is harder has a higher loss.

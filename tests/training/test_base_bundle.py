@@ -23,6 +23,7 @@ from batag.training.base_bundle import recipe_of
 from batag.training.data import DataFiles, read_data
 from batag.training.examples import Example
 from batag.training.loop import padded_labels, padded_weights, weighted_loss
+from batag.training.prepared import PreparedRun
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 
@@ -43,22 +44,19 @@ def new(tmp_path: Path) -> Path:
     return written(tmp_path / "new.jsonl", [page(n, f"{words[n % 3]} from shop {n}", "gadget") for n in range(30)])
 
 
-def begun(folder: Path, pages: Path, *settings: str, base: Path | None = None, old: Path | None = None) -> Run:
+def begun(folder: Path, pages: Path, *settings: str, base: Path | None = None, old: Path | None = None) -> PreparedRun:
     recipe = read_recipe(None, settings=settings, base=None if base is None else recipe_of(base))
     files = DataFiles((pages,), (pages,))
     run = Run.create(folder, recipe, files if base is None else files.going_on_from(base, old=[old] if old else None))
-    run.prepare(device="cpu")
-    return run
+    return run.prepare(device="cpu")
 
 
 def test_words_classes_and_weights_of_the_base_bundle_are_kept_and_new_ones_added(
     tmp_path: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = read_bundle(tiny_run())
-    monkeypatch.setattr(Run, "_fit", lambda self, watch: None)
+    monkeypatch.setattr(Run, "_fit", lambda *_, **__: (0.0, 0.0))
     run = begun(tmp_path / "run", new, base=tiny_run())
-    assert run.data is not None
-    assert run.learner is not None
     assert run.data.scheme.classes == (*base.scheme.classes, "gadget")
     known = len(base.vocabulary.words)
     assert run.data.vocabulary.words[:known] == base.vocabulary.words
@@ -84,18 +82,15 @@ def test_words_classes_and_weights_of_the_base_bundle_are_kept_and_new_ones_adde
 def test_old_pages_are_mixed_in_by_the_recipe(tmp_path: Path, new: Path) -> None:
     for replay, wanted in ((0.0, 30), (0.5, 45), (1.0, 60)):
         run = begun(tmp_path / f"run-{replay}", new, f"training.replay={replay}", base=tiny_run())
-        assert run.data is not None
         assert run.data.facts["train"]["pages"] == wanted
     chosen = written(tmp_path / "old.jsonl", catalogue(2))
     run = begun(tmp_path / "chosen", new, base=tiny_run(), old=chosen)
-    assert run.data is not None
     assert run.data.facts["train"]["pages"] == 36
 
 
 def test_a_bundle_without_its_run_has_no_old_pages_to_mix_in(tmp_path: Path, new: Path) -> None:
     shutil.copytree(tiny_run() / "bundle", tmp_path / "alone")
     run = begun(tmp_path / "run", new, base=tmp_path / "alone")
-    assert run.data is not None
     assert run.data.facts["train"]["pages"] == 30
 
 
@@ -138,9 +133,8 @@ def test_old_pages_that_are_gone_or_changed_are_one_clear_error_that_can_be_avoi
 def test_dev_pages_are_new_ones_and_those_that_the_base_bundle_was_measured_by(tmp_path: Path) -> None:
     new = written(tmp_path / "new.jsonl", [replace(each, id=f"new-{each.id}") for each in catalogue(20, seed=5)])
     recipe = read_recipe(None, base=recipe_of(tiny_run()))
-    run = Run.create(tmp_path / "run", recipe, DataFiles((new,)).going_on_from(tiny_run()))
-    run.prepare(device="cpu")
-    assert run.data is not None
+    begun = Run.create(tmp_path / "run", recipe, DataFiles((new,)).going_on_from(tiny_run()))
+    run = begun.prepare(device="cpu")
     measured = {page.id for page in catalogue(10, split="dev")}
     old = {example.page for example in run.data.dev if not example.page.startswith("new-")}
     assert old == measured
@@ -148,14 +142,14 @@ def test_dev_pages_are_new_ones_and_those_that_the_base_bundle_was_measured_by(t
     assert any(not example.page.startswith("new-") for example in run.data.train)
     assert (run.data.facts["train"]["replayed"], run.data.facts["dev"]["replayed"]) == (60, 30)
     again = Run.open(tmp_path / "run")
-    assert (again.files.replay, again.files.old_dev) == (run.files.replay, run.files.old_dev)
+    assert (again.files.replay, again.files.old_dev) == (begun.files.replay, begun.files.old_dev)
     shutil.copytree(tiny_run() / "bundle", tmp_path / "run" / "bundle")
     further = DataFiles((new,)).going_on_from(tmp_path / "run")
-    assert [each.path for each in further.old_dev] == [each.path for each in run.files.old_dev]
-    assert [each.path for each in further.replay] == [new.resolve(), *(each.path for each in run.files.replay)]
+    assert [each.path for each in further.old_dev] == [each.path for each in begun.files.old_dev]
+    assert [each.path for each in further.replay] == [new.resolve(), *(each.path for each in begun.files.replay)]
     assert not DataFiles((new,)).going_on_from(tmp_path / "run", old=[new]).old_dev
     without = read_recipe(None, settings=["training.replay=0"], base=recipe_of(tiny_run()))
-    assert read_data(run.files, without, problems=Problems()).facts["dev"]["replayed"] == 0
+    assert read_data(begun.files, without, problems=Problems()).facts["dev"]["replayed"] == 0
 
 
 def test_what_dev_is_too_small_to_tell_is_as_the_base_bundle_had_it(tmp_path: Path) -> None:
@@ -168,18 +162,15 @@ def test_what_dev_is_too_small_to_tell_is_as_the_base_bundle_had_it(tmp_path: Pa
     line = {"method": "temperature", "raw": [0.0, 1.0], "probability": [0.1, 0.8], "errors": {}}
     make_bundle(bundle, dial=points, calibration=line)
     run = begun(tmp_path / "run", pages, "training.epochs=1", base=bundle)
-    for _ in run.train():
-        pass
+    finished = run.finish()
     said = read_bundle(tmp_path / "run").description
-    assert run.data is not None
     shown = Counter(label for example in run.data.dev for label in example.labels)
     few = [name for number, name in enumerate(run.data.scheme.classes, 1) if shown[number] < 20]
     assert "brand" in few
     kept = [point.model_dump() for point in said.dial]
     assert all(one["offsets"][name] == other["offsets"][name] for one, other in zip(kept, points, strict=True) for name in few)
     assert said.calibration.method == "temperature"
-    assert run.dial is not None
-    assert run.dial.calibrated
+    assert finished.dial.calibrated
 
 
 def test_the_run_around_a_bundle_is_found_from_inside(new: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +181,6 @@ def test_the_run_around_a_bundle_is_found_from_inside(new: Path, monkeypatch: py
 def test_what_the_base_bundle_carries_itself_is_used(tmp_path: Path, new: Path) -> None:
     bundle = make_bundle(tmp_path / "alone", dictionary=["from shop"], recipe={"objective": {"name": "WCE"}})
     run = begun(tmp_path / "run", new, base=bundle)
-    assert run.data is not None
     assert run.data.segmentation.dictionary is not None
     assert "from shop" in run.data.train[0].words
     assert run.recipe.objective.name == "WCE"
@@ -212,17 +202,15 @@ def test_a_base_bundle_that_means_something_else_is_one_clear_error(tmp_path: Pa
 def test_a_run_from_a_bundle_is_resumed_to_the_same_numbers(tmp_path: Path, new: Path) -> None:
     settings = ("training.epochs=2", "training.checkpoint_steps=3")
     whole = begun(tmp_path / "whole", new, *settings, base=tiny_run())
-    for _ in whole.train():
-        pass
+    whole.finish()
     left = begun(tmp_path / "left", new, *settings, base=tiny_run())
     steps = left.train()
     for _ in range(4):
         next(steps)
     steps.close()
     again = Run.open(tmp_path / "left")
-    again.prepare(device="cpu")
-    for _ in again.train():
-        pass
+    again = again.prepare(device="cpu")
+    again.finish()
     one, other = (read_bundle(tmp_path / name).weights for name in ("whole", "left"))
     assert all(torch.equal(one[name], other[name]) for name in one)
 
@@ -302,10 +290,7 @@ def test_a_page_by_a_machine_counts_as_much_as_the_recipe_says(tmp_path: Path) -
         pages = written(tmp_path / f"{share}.jsonl", people + marked)
         recipe = read_recipe(None, settings=[*QUICK, f"sources.terms={share}", "training.epochs=12", "training.batch=24"])
         run = Run.create(tmp_path / f"run{share}", recipe, DataFiles((pages,), (dev,)))
-        run.prepare(device="cpu")
-        for _ in run.train():
-            pass
-        scores[share] = run.scores["tokens"]["classes"]["goods"]["recall"]
+        scores[share] = run.prepare(device="cpu").finish().scores["tokens"]["classes"]["goods"]["recall"]
     assert scores[0.0] == 1.0
     assert scores[1.0] < 1.0
 
@@ -332,9 +317,8 @@ def test_a_base_bundle_with_a_chain_wants_one(tmp_path: Path, new: Path) -> None
 
 def test_fewer_epochs_than_are_done_already_is_one_clear_error(tmp_path: Path, new: Path) -> None:
     run = begun(tmp_path / "run", new, "training.epochs=2")
-    for _ in run.train():
-        pass
+    run.finish()
     again = Run.open(tmp_path / "run", settings=["training.epochs=1"])
     with pytest.raises(UsageError, match="2 epochs are done already"):
-        again.prepare(device="cpu")
+        again = again.prepare(device="cpu")
     assert read_recipe(tmp_path / "run" / "recipe.toml").training.epochs == 2

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from batag.errors import InputError
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
-from batag.training.run import Run
+from batag.training.prepared import PreparedRun
 
 
 @pytest.fixture(scope="module")
@@ -31,26 +31,25 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.fixture
-def prepared(tmp_path: Path, files: dict[str, Any]) -> Callable[..., Run]:
+def prepared(tmp_path: Path, files: dict[str, Any]) -> Callable[..., PreparedRun]:
     """A run at its start; it writes no checkpoint of its own."""
-    made: list[Run] = []
+    made: list[PreparedRun] = []
 
-    def make(*settings: str) -> Run:
+    def make(*settings: str) -> PreparedRun:
         run = new_run(tmp_path / f"run{len(made)}", files, "training.checkpoint_steps=1000", "training.epochs=9", *settings)
-        run.prepare(device="cpu")
+        run = run.prepare(device="cpu")
         made.append(run)
         return run
 
     return make
 
 
-Prepared = Callable[..., Run]
+Prepared = Callable[..., PreparedRun]
 
 
-def state(run: Run) -> dict[str, Any]:
+def state(run: PreparedRun) -> dict[str, Any]:
     """All that a step changes."""
     learner = run.learner
-    assert learner is not None
     found: dict[str, Tensor] = {f"model.{name}": value for name, value in learner.model.named_parameters()}
     found |= {f"average.{name}": value for name, value in learner.average.items()}
     for name, parameter in learner.model.named_parameters():
@@ -59,7 +58,7 @@ def state(run: Run) -> dict[str, Any]:
     return bits | {"numbers": (learner.step, learner.epochs, learner.loss_sum)}
 
 
-def losses(run: Run, steps: int) -> list[float]:
+def losses(run: PreparedRun, steps: int) -> list[float]:
     """The losses of so many more steps and epochs."""
     return [done.loss for done in islice(run.train(), steps)]
 
@@ -73,8 +72,6 @@ def test_a_learner_comes_back_bit_by_bit_and_goes_on_the_same(
     settings = (f"training.average={average}", f"input.kind={kind}")
     one, other = prepared(*settings), prepared(*settings)
     losses(one, done)
-    assert one.learner is not None
-    assert other.learner is not None
     save_checkpoint(tmp_path / "a.safetensors", one.learner, {"best_epoch": 3, "say": "ü"})
     facts = load_checkpoint(tmp_path / "a.safetensors", other.learner)
     assert (facts["best_epoch"], facts["say"]) == (3, "ü")
@@ -88,8 +85,6 @@ def test_what_was_loaded_is_not_tied_to_the_file(tmp_path: Path, prepared: Prepa
     one, other = prepared(), prepared()
     losses(one, 2)
     path = tmp_path / "a.safetensors"
-    assert one.learner is not None
-    assert other.learner is not None
     save_checkpoint(path, one.learner, {})
     before = path.read_bytes()
     load_checkpoint(path, other.learner)
@@ -100,7 +95,6 @@ def test_what_was_loaded_is_not_tied_to_the_file(tmp_path: Path, prepared: Prepa
 def test_saving_changes_nothing_and_the_same_learner_gives_the_same_bytes(tmp_path: Path, prepared: Prepared) -> None:
     one = prepared()
     losses(one, 3)
-    assert one.learner is not None
     before = state(one)
     for name in ("a", "b"):
         save_checkpoint(tmp_path / name, one.learner, {"x": 1})
@@ -137,12 +131,10 @@ def test_a_parameter_that_needs_a_gradient_can_be_saved(tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path, prepared: Prepared) -> None:
     one = prepared()
-    assert one.learner is not None
     path = tmp_path / "a.safetensors"
     save_checkpoint(path, one.learner, {})
     for settings in (["encoder.width=32"], ["encoder.depth=2"], ["input.kind=word"], ["encoder.name=transformer"]):
         other = prepared(*settings)
-        assert other.learner is not None
         before = state(other)
         with pytest.raises(InputError, match="another model than the recipe's") as caught:
             load_checkpoint(path, other.learner)
@@ -152,7 +144,6 @@ def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path, prepared: Prep
 
 def test_the_weights_of_the_best_epoch_are_no_checkpoint(tmp_path: Path, prepared: Prepared) -> None:
     one = prepared()
-    assert one.learner is not None
     save_weights(tmp_path / "best.safetensors", one.learner.weights(), {"epoch": 1})
     with pytest.raises(InputError, match=r"best\.safetensors"):
         load_checkpoint(tmp_path / "best.safetensors", one.learner)
@@ -160,7 +151,6 @@ def test_the_weights_of_the_best_epoch_are_no_checkpoint(tmp_path: Path, prepare
 
 def test_a_checkpoint_that_lacks_a_fact_is_damaged(tmp_path: Path, prepared: Prepared) -> None:
     one = prepared()
-    assert one.learner is not None
     tensors = {f"model.{name}": value for name, value in one.learner.model.named_parameters()}
     save_weights(tmp_path / "a.safetensors", tensors, {"epochs": 1})
     with pytest.raises(InputError, match=r"a\.safetensors"):

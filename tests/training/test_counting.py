@@ -26,6 +26,7 @@ from batag.training.base_bundle import recipe_of
 from batag.training.data import DataFiles
 from batag.training.examples import Example
 from batag.training.loop import EpochDone
+from batag.training.prepared import FinishedRun, PreparedRun
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 
@@ -53,22 +54,21 @@ def packs(count: int, *, name: str = "p") -> list[Page]:
     return pages
 
 
-def trained(folder: Path, pages: list[Page], *settings: str, dev: list[Page] | None = None, start: Path | None = None) -> Run:
+def trained(
+    folder: Path, pages: list[Page], *settings: str, dev: list[Page] | None = None, base: Path | None = None
+) -> FinishedRun:
     folder.mkdir(parents=True)
     files = {"train": pages} | ({} if dev is None else {"dev": dev})
     for name, own in files.items():
         write_pages(own, folder / f"{name}.jsonl")
     chosen = DataFiles((folder / "train.jsonl",), () if dev is None else (folder / "dev.jsonl",))
-    recipe = read_recipe(None, settings=settings, base=None if start is None else recipe_of(start))
-    run = Run.create(folder / "run", recipe, chosen if start is None else chosen.replaying(None, start))
-    run.prepare(device="cpu")
-    for _ in run.train():
-        pass
-    return run
+    recipe = read_recipe(None, settings=settings, base=None if base is None else recipe_of(base))
+    run = Run.create(folder / "run", recipe, chosen if base is None else chosen.going_on_from(base))
+    return run.prepare(device="cpu").finish()
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
     folder = tmp_path_factory.mktemp("packs") / "first"
     return trained(folder, packs(48), *QUICK, "training.epochs=4", dev=packs(40, name="d"))
 
@@ -81,8 +81,8 @@ def words(tagger: Tagger, **labels: str) -> Tagger:
 # Training and evaluation
 
 
-def test_training_and_evaluation_say_the_same_of_the_same_pages(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    dev = run.files.dev[0]
+def test_training_and_evaluation_say_the_same_of_the_same_pages(run: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
+    dev = run.folder.parent / "dev.jsonl"
     evaluate(run.folder, [dev], as_json=True)
     said = json.loads(capsys.readouterr().out)
     shipped = describe(run.folder / "bundle")["metrics"]["dev"]
@@ -97,7 +97,7 @@ def test_training_and_evaluation_say_the_same_of_the_same_pages(run: Run, capsys
 # Stop words
 
 
-def test_a_text_that_training_pages_tag_is_never_forbidden(run: Run) -> None:
+def test_a_text_that_training_pages_tag_is_never_forbidden(run: FinishedRun) -> None:
     bundle = read_bundle(run.folder)
     tagger = Tagger(bundle, engine=Said(bundle.scheme, lambda word: None if word == "zorb" else "pack"))
     for text in ("12 oz", "8.5 OZ", "pack of 24", "Pack of 6", "one a day", "One  A Day", "１２ oz"):
@@ -106,7 +106,7 @@ def test_a_text_that_training_pages_tag_is_never_forbidden(run: Run) -> None:
         assert tagger.tag({"title": f"zorb {text} zorb", "language": "en"}) == []
 
 
-def test_a_user_s_own_stop_words_are_stronger_than_what_training_pages_tag(run: Run) -> None:
+def test_a_user_s_own_stop_words_are_stronger_than_what_training_pages_tag(run: FinishedRun) -> None:
     bundle = read_bundle(run.folder)
     said = Said(bundle.scheme, lambda word: None if word == "zorb" else "pack")
     tagger = Tagger(bundle, engine=said, stop_words=["OZ"])
@@ -114,13 +114,13 @@ def test_a_user_s_own_stop_words_are_stronger_than_what_training_pages_tag(run: 
     assert [tag.text for tag in tagger.tag({"title": "zorb Pack of 6", "language": "en"})] == ["Pack of 6"]
 
 
-def test_what_is_kept_of_the_tags_of_training_pages_is_small_and_handed_on(run: Run, tmp_path: Path) -> None:
+def test_what_is_kept_of_the_tags_of_training_pages_is_small_and_handed_on(run: FinishedRun, tmp_path: Path) -> None:
     said = describe(run.folder / "bundle")
     assert said["allowed"] == ["0 oz", "one a day", "pack of 0"]
     assert said["format"] >= 7  # an older batag would forbid them
     assert said["trained_on"]["tags_of_stop_words"] == 48
     more = [labelled(f"m{n}", f"zorb vlam{n} The One", ("zorb", "goods"), ("The One", "pack")) for n in range(12)]
-    further = trained(tmp_path / "more", more, "training.epochs=1", dev=more, start=run.folder)
+    further = trained(tmp_path / "more", more, "training.epochs=1", dev=more, base=run.folder)
     assert describe(further.folder / "bundle")["allowed"] == ["0 oz", "one a day", "pack of 0", "the one"]
     write_pages(packs(60, name="u"), tmp_path / "pages.jsonl")
     quick = [part for each in ("training.epochs=1", "encoder.width=8", "encoder.inner=8") for part in ("--set", each)]
@@ -152,7 +152,7 @@ def test_evaluation_says_what_the_rule_for_stop_words_touches(tmp_path: Path, ca
     assert assess(allowed, pages).report()["stop_words"] == {"removed": 1, "removed_right": 0, "forbidden": 1}
 
 
-def test_the_commands_say_what_the_rule_for_stop_words_touches(run: Run, tmp_path: Path) -> None:
+def test_the_commands_say_what_the_rule_for_stop_words_touches(run: FinishedRun, tmp_path: Path) -> None:
     pages = [labelled(f"t{n}", f"zorb quix vlam{n} set of 3", ("zorb", "goods"), ("set of 3", "pack")) for n in range(4)]
     write_pages(pages, tmp_path / "test.jsonl")
     said = " ".join(typed("evaluate", run.folder, tmp_path / "test.jsonl").stdout.split())
@@ -166,26 +166,25 @@ def test_the_commands_say_what_the_rule_for_stop_words_touches(run: Run, tmp_pat
 # Old and new pages
 
 
-def epochs_of(run: Run) -> Iterator[EpochDone]:
-    run.prepare(device="cpu")
+def epochs_of(run: PreparedRun) -> Iterator[EpochDone]:
     yield from (done for done in run.train() if isinstance(done, EpochDone))
 
 
-def test_the_best_epoch_is_chosen_by_new_pages_and_old_ones_are_scored_apart(run: Run, tmp_path: Path) -> None:
+def test_the_best_epoch_is_chosen_by_new_pages_and_old_ones_are_scored_apart(run: FinishedRun, tmp_path: Path) -> None:
     new = [labelled(f"n{n}", f"blim{n} from zorb 6 oz", (f"blim{n}", "goods"), ("zorb", "brand")) for n in range(14)]
     for name, own in (("new", new[:7]), ("dev", new[7:])):
         write_pages(own, tmp_path / f"{name}.jsonl")
-    files = DataFiles((tmp_path / "new.jsonl",), (tmp_path / "dev.jsonl",)).replaying(None, run.folder)
+    files = DataFiles((tmp_path / "new.jsonl",), (tmp_path / "dev.jsonl",)).going_on_from(run.folder)
     recipe = read_recipe(None, settings=["training.epochs=3"], base=recipe_of(run.folder))
-    further = Run.create(tmp_path / "run", recipe, files)
+    further = Run.create(tmp_path / "run", recipe, files).prepare(device="cpu")
     epochs = list(epochs_of(further))
     values = []
     for done in epochs:
         assert done.scores.confusion.sum() == 7 * 5
         assert done.old is not None
-        assert done.old.confusion.sum() == sum(len(each.words) for each in further.data.old_dev.examples)  # type: ignore[union-attr]
+        assert done.old.confusion.sum() == sum(len(each.words) for each in further.data.old_dev.examples)
         values.append(done.scores.summary()["macro_f2"])
-    assert further.scores["epoch"] == 1 + int(np.argmax(values))
+    assert describe(tmp_path / "run/bundle")["metrics"]["dev"]["epoch"] == 1 + int(np.argmax(values))
     lines = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text("utf-8").splitlines()]
     of_epochs = [line for line in lines if line["kind"] == "epoch"]
     assert [line["selected"] for line in of_epochs] == values
@@ -200,7 +199,7 @@ def test_the_best_epoch_is_chosen_by_new_pages_and_old_ones_are_scored_apart(run
     assert (shipped["trained_on"]["dev_pages"], shipped["trained_on"]["old_dev_pages"]) == (7, 40)
 
 
-def test_training_says_how_old_and_new_pages_score_and_that_few_pages_are_chance(run: Run, tmp_path: Path) -> None:
+def test_training_says_how_old_and_new_pages_score_and_that_few_pages_are_chance(run: FinishedRun, tmp_path: Path) -> None:
     new = [labelled(f"n{n}", f"blim{n} from zorb 6 oz", (f"blim{n}", "goods"), ("zorb", "brand")) for n in range(14)]
     for name, own in (("new", new[:7]), ("dev", new[7:])):
         write_pages(own, tmp_path / f"{name}.jsonl")
@@ -217,7 +216,7 @@ def test_training_says_how_old_and_new_pages_score_and_that_few_pages_are_chance
     assert "apart from that, 40 old dev pages" in " ".join(typed("show", tmp_path / "run").stdout.split())
 
 
-def test_without_a_new_page_to_measure_by_old_ones_choose_and_it_is_said(run: Run, tmp_path: Path) -> None:
+def test_without_a_new_page_to_measure_by_old_ones_choose_and_it_is_said(run: FinishedRun, tmp_path: Path) -> None:
     new = [labelled(f"n{n}", f"blim{n} from zorb", (f"blim{n}", "goods")) for n in range(2)]
     write_pages(new, tmp_path / "new.jsonl")
     start = ["--from", run.folder, "--set", "training.epochs=1"]
@@ -228,7 +227,7 @@ def test_without_a_new_page_to_measure_by_old_ones_choose_and_it_is_said(run: Ru
     assert "old and new dev pages together" not in " ".join(done.stdout.split())
 
 
-def test_enough_dev_pages_are_not_called_chance(run: Run) -> None:
+def test_enough_dev_pages_are_not_called_chance(run: FinishedRun) -> None:
     said = typed("train", "--resume", run.folder).stdout
     assert "chance" not in said
     assert "old" not in said
@@ -272,7 +271,7 @@ def test_scores_without_any_gold_are_zero() -> None:
 # Benchmarks
 
 
-def test_the_benchmark_chooses_points_as_training_does(run: Run) -> None:
+def test_the_benchmark_chooses_points_as_training_does(run: FinishedRun) -> None:
     accuracy = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "accuracy.py"))
     rng = np.random.default_rng(0)
     scheme = Scheme("flat", ("goods", "brand"))
@@ -285,7 +284,7 @@ def test_the_benchmark_chooses_points_as_training_does(run: Run) -> None:
     assert len({point.offsets[0] for point in dial.points}) > 1
 
 
-def test_the_benchmark_counts_as_evaluation_does(run: Run) -> None:
+def test_the_benchmark_counts_as_evaluation_does(run: FinishedRun) -> None:
     accuracy = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "accuracy.py"))
     pages = {"train": packs(48), "test": packs(20, name="t")}
     scheme, parts = accuracy["read_pages_of"](pages, "flat")

@@ -23,8 +23,8 @@ from batag.tagging.assessment import assess
 from batag.training import distillation
 from batag.training.agreement import compare
 from batag.training.distillation import Distillation, DistillationEpoch, student_recipe
+from batag.training.loop import DivergedError
 from batag.training.projection import project
-from batag.training.run import DivergedError
 
 SMALL = (
     "encoder.width=16",

@@ -46,9 +46,7 @@ class Lesson:
 
     def __init__(self, folder: Path, files: dict[str, Any], *settings: str) -> None:
         run = new_run(folder, files, "training.epochs=2", *settings)
-        run.prepare(device="cpu")
-        assert run.data is not None
-        assert run.learner is not None
+        run = run.prepare(device="cpu")
         self.recipe: Recipe = run.recipe
         self.data: Data = run.data
         self.learner: Learner = run.learner
@@ -72,7 +70,7 @@ class Lesson:
             self.data.train[:4],
             recipe=self.recipe,
             epoch=1,
-            rate=rate_of(self.recipe, self.learner.step + 1, steps_an_epoch=4),
+            rate=rate_of(self.recipe, self.learner.step + 1, steps_per_epoch=4),
             device=CPU,
         )
 
@@ -112,7 +110,7 @@ def test_steps_and_epochs_are_told_in_order_with_their_numbers(lesson: Lessons) 
     assert kinds == "ssssE" * 2
     steps = [done for done in told if isinstance(done, StepDone)]
     assert [(done.step, done.epoch) for done in steps] == [(number, 1 + (number - 1) // 4) for number in range(1, 9)]
-    assert [done.rate for done in steps] == [rate_of(one.recipe, done.step, steps_an_epoch=4) for done in steps]
+    assert [done.rate for done in steps] == [rate_of(one.recipe, done.step, steps_per_epoch=4) for done in steps]
     for number, done in enumerate(each for each in told if isinstance(each, EpochDone)):
         own = [step.loss for step in steps[4 * number : 4 * number + 4]]
         assert (done.epoch, done.step) == (number + 1, 4 * number + 4)
@@ -172,8 +170,8 @@ def test_the_rate_of_a_short_warm_up_keeps_the_peak_and_grows_with_the_batch(bat
     for warmup in (50, 1000, 4000):
         recipe = read_recipe(None, settings=[f"schedule.warmup={warmup}", "schedule.scale=peak", f"training.batch={batch}"])
         peak = larger * learning_rate(4000, warmup=4000)
-        assert rate_of(recipe, warmup, steps_an_epoch=7) == pytest.approx(peak, rel=1e-9)
-        assert all(rate_of(recipe, step, steps_an_epoch=7) < peak for step in (1, warmup // 2, warmup + 1, 3 * warmup))
+        assert rate_of(recipe, warmup, steps_per_epoch=7) == pytest.approx(peak, rel=1e-9)
+        assert all(rate_of(recipe, step, steps_per_epoch=7) < peak for step in (1, warmup // 2, warmup + 1, 3 * warmup))
 
 
 @pytest.mark.parametrize(("steps", "warmup"), [(1, 2), (30, 60), (500, 1000), (501, 1000), (100_000, 1000)])
@@ -181,7 +179,7 @@ def test_a_warm_up_by_itself_takes_two_epochs_and_at_most_1000_steps(steps: int,
     recipe = read_recipe(None, settings=["schedule.warmup=auto"])
     said = read_recipe(None, settings=[f"schedule.warmup={warmup}"])
     for step in (1, warmup, 10 * warmup):
-        assert rate_of(recipe, step, steps_an_epoch=steps) == rate_of(said, step, steps_an_epoch=1)
+        assert rate_of(recipe, step, steps_per_epoch=steps) == rate_of(said, step, steps_per_epoch=1)
 
 
 def test_the_rate_is_the_schedules_times_the_scale() -> None:
@@ -190,7 +188,7 @@ def test_the_rate_is_the_schedules_times_the_scale() -> None:
     )
     for step in (1, 9, 100):
         expected = learning_rate(step, width=64, warmup=9, alpha=7 / 15, scale=0.5 * 1.001)
-        assert rate_of(recipe, step, steps_an_epoch=7) == pytest.approx(expected, rel=1e-12)
+        assert rate_of(recipe, step, steps_per_epoch=7) == pytest.approx(expected, rel=1e-12)
 
 
 def test_adam_steps_with_the_rate_that_is_told(lesson: Lessons) -> None:

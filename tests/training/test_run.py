@@ -34,11 +34,12 @@ from batag.pages.page import Page, Tag
 from batag.sample import sample_pages
 from batag.tagging.assessment import assess
 from batag.training import loop
-from batag.training import run as run_module
+from batag.training import prepared as run_module
 from batag.training.checkpoint import load_weights_file
 from batag.training.data import DataFiles
 from batag.training.loop import EpochDone, StepDone
 from batag.training.metrics import Metrics
+from batag.training.prepared import FinishedRun, PreparedRun
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 from batag.training.selection import Selection
@@ -67,22 +68,22 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def done(tmp_path_factory: pytest.TempPathFactory, files: dict[str, Any]) -> Run:
+def done(tmp_path_factory: pytest.TempPathFactory, files: dict[str, Any]) -> FinishedRun:
     """A run of two epochs, finished, with its picture; nobody writes into it."""
     run = finished(new_run(tmp_path_factory.mktemp("done") / "run", files, SHORT))
-    assert isinstance(run, Run)
+    assert isinstance(run, FinishedRun)
     return run
 
 
-def stopped(run: Run, at: Callable[[StepDone | EpochDone], bool]) -> Run:
+def stopped(run: Run, at: Callable[[StepDone | EpochDone], bool]) -> PreparedRun:
     """The run, prepared and trained up to a moment."""
-    run.prepare(device="cpu")
-    steps = run.train()
+    prepared = run.prepare(device="cpu")
+    steps = prepared.train()
     for told in steps:
         if at(told):
             break
-    steps.close()  # type: ignore[attr-defined]
-    return run
+    steps.close()
+    return prepared
 
 
 def step(number: int) -> Callable[[StepDone | EpochDone], bool]:
@@ -92,14 +93,14 @@ def step(number: int) -> Callable[[StepDone | EpochDone], bool]:
 # What is in the folder
 
 
-def test_a_finished_run_holds_recipe_data_metrics_checkpoints_curves_and_bundle(done: Run, files: dict[str, Any]) -> None:
+def test_a_finished_run_holds_recipe_data_metrics_checkpoints_curves_bundle(done: FinishedRun, files: dict[str, Any]) -> None:
     names = {path.name for path in done.folder.iterdir() if path.name != ".lock"}
     assert names == {
         *("recipe.toml", "data.json", "metrics.jsonl", "last.safetensors", "best.safetensors", "bundle"),
         *("curves.png", "dial.png"),
     }
-    assert (done.folder / "recipe.toml").read_text(encoding="utf-8") == done.recipe.text()
-    assert read_recipe(done.folder / "recipe.toml") == done.recipe
+    assert (done.folder / "recipe.toml").read_text(encoding="utf-8") == done.run.recipe.text()
+    assert read_recipe(done.folder / "recipe.toml") == done.run.recipe
     facts = json.loads((done.folder / "data.json").read_text())
     assert [each["file"] for each in facts["train"]] == [str(files["train"][0].resolve())]
     assert len(facts["dev"][0]["sha256"]) == 64
@@ -107,11 +108,10 @@ def test_a_finished_run_holds_recipe_data_metrics_checkpoints_curves_and_bundle(
         assert (done.folder / name).read_bytes().startswith(b"\x89PNG")
 
 
-def test_metrics_have_a_line_every_ten_steps_and_one_an_epoch(done: Run) -> None:
+def test_metrics_have_a_line_every_ten_steps_and_one_an_epoch(done: FinishedRun) -> None:
     lines = [json.loads(line) for line in (done.folder / "metrics.jsonl").read_text().splitlines()]
     assert [(line["kind"], line["step"]) for line in lines] == [("epoch", 6), ("step", 10), ("epoch", 12)]
     assert set(lines[1]) == {"kind", "step", "epoch", "loss", "rate"}
-    assert done.data is not None
     classes = {"none", *done.data.scheme.classes}
     for line in (lines[0], lines[2]):
         assert set(line["true"]) == set(line["predicted"]) == classes
@@ -120,7 +120,7 @@ def test_metrics_have_a_line_every_ten_steps_and_one_an_epoch(done: Run) -> None
         assert all(0 <= line[f"macro_{name}"] <= 1 for name in ("f1", "f2", "f1_without_none", "f2_without_none"))
 
 
-def test_the_library_gives_the_same_as_its_parts(tmp_path: Path, files: dict[str, Any], done: Run) -> None:
+def test_the_library_gives_the_same_as_its_parts(tmp_path: Path, files: dict[str, Any], done: FinishedRun) -> None:
     tagger = batag.train(
         files["train"][0], dev=str(files["dev"][0]), out=tmp_path / "run", settings=as_dict(*TINY, SHORT), device="cpu"
     )
@@ -129,7 +129,7 @@ def test_the_library_gives_the_same_as_its_parts(tmp_path: Path, files: dict[str
 
 
 def test_pages_that_are_in_no_file_are_written_beside_the_run_and_it_can_be_resumed(
-    tmp_path: Path, files: dict[str, Any], done: Run
+    tmp_path: Path, files: dict[str, Any], done: FinishedRun
 ) -> None:
     pages = {part: read_all(files[part][0]) for part in ("train", "dev")}
     settings = [*TINY, "training.epochs=1"]
@@ -145,14 +145,14 @@ def test_training_again_into_the_folder_of_a_run_leaves_its_pages_alone(tmp_path
     with pytest.raises(InputError, match="is there already"):
         batag.train(pages[:6], dev=pages[:3], out=tmp_path / "run", settings=as_dict(*settings), device="cpu")
     # The run that was there can still be resumed.
-    assert resumed(tmp_path / "run", SHORT).learner.epochs == 2
+    assert resumed(tmp_path / "run", SHORT).run.learner.epochs == 2
 
 
 def test_training_sets_threads_and_determinism_and_gives_them_back(tmp_path: Path, files: dict[str, Any]) -> None:
     torch.set_num_threads(2)
     torch.manual_seed(9)
     run = new_run(tmp_path / "run", files, "training.epochs=1", "training.threads=1")
-    run.prepare(device="cpu")
+    run = run.prepare(device="cpu")
     for _ in run.train():
         assert torch.get_num_threads() == 1
         assert torch.are_deterministic_algorithms_enabled()
@@ -163,7 +163,9 @@ def test_training_sets_threads_and_determinism_and_gives_them_back(tmp_path: Pat
     assert torch.equal(drawn, torch.rand(3)), "the program's own random numbers go on where they were"
 
 
-def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Path, files: dict[str, Any], done: Run) -> None:
+def test_the_same_seed_gives_the_same_run_and_another_seed_another(
+    tmp_path: Path, files: dict[str, Any], done: FinishedRun
+) -> None:
     torch.set_num_threads(2)
     torch.rand(5)
     finished(new_run(tmp_path / "same", files, SHORT))
@@ -177,17 +179,19 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Pat
 
 
 @pytest.mark.parametrize("at", [1, 5, 9])
-def test_a_run_left_after_any_step_ends_as_one_that_was_not(tmp_path: Path, files: dict[str, Any], done: Run, at: int) -> None:
+def test_a_run_left_after_any_step_ends_as_one_that_was_not(
+    tmp_path: Path, files: dict[str, Any], done: FinishedRun, at: int
+) -> None:
     stopped(new_run(tmp_path / "run", files, SHORT), step(at))
     resumed(tmp_path / "run")
     assert differing(outcome(tmp_path / "run"), outcome(done.folder)) == []
 
 
 def test_a_run_left_between_the_checkpoint_and_the_scores_of_an_epoch_scores_it(
-    tmp_path: Path, files: dict[str, Any], done: Run
+    tmp_path: Path, files: dict[str, Any], done: FinishedRun
 ) -> None:
     run = new_run(tmp_path / "run", files, SHORT)
-    run.prepare(device="cpu")
+    run = run.prepare(device="cpu")
     copies = []
     for told in run.train():
         if isinstance(told, StepDone) and told.step % 6 == 0:
@@ -195,28 +199,28 @@ def test_a_run_left_between_the_checkpoint_and_the_scores_of_an_epoch_scores_it(
     for copy, epochs in zip(copies, (0, 1), strict=True):
         facts = load_weights_file(copy / "last.safetensors")[1]
         assert (facts["step"], facts["epochs"]) == (6 * (epochs + 1), epochs)
-        assert resumed(copy).learner.epochs == 2
+        assert resumed(copy).run.learner.epochs == 2
         assert differing(outcome(copy), outcome(done.folder)) == []
 
 
-def test_a_run_left_after_an_epoch_is_not_scored_twice(tmp_path: Path, files: dict[str, Any], done: Run) -> None:
+def test_a_run_left_after_an_epoch_is_not_scored_twice(tmp_path: Path, files: dict[str, Any], done: FinishedRun) -> None:
     stopped(new_run(tmp_path / "run", files, SHORT), lambda told: isinstance(told, EpochDone))
     run = Run.open(tmp_path / "run")
-    run.prepare(device="cpu")
+    run = run.prepare(device="cpu")
     assert [(type(told), told.step) for told in run.train()][:2] == [(StepDone, 7), (StepDone, 8)]
     assert differing(outcome(tmp_path / "run"), outcome(done.folder)) == []
 
 
-def test_a_finished_run_that_is_resumed_stays_as_it_is(tmp_path: Path, done: Run) -> None:
+def test_a_finished_run_that_is_resumed_stays_as_it_is(tmp_path: Path, done: FinishedRun) -> None:
     copy = Path(shutil.copytree(done.folder, tmp_path / "copy"))
-    run = Run.open(copy)
-    run.prepare(device="cpu")
-    assert list(run.train()) == []
+    run = Run.open(copy).prepare(device="cpu")
+    with pytest.raises(StopIteration) as end:
+        next(run.train())
     assert differing(outcome(copy), outcome(done.folder)) == []
-    assert run.scores == done.scores
+    assert end.value.value.scores == done.scores
 
 
-def test_more_epochs_on_resume_equal_a_longer_run(tmp_path: Path, files: dict[str, Any], done: Run) -> None:
+def test_more_epochs_on_resume_equal_a_longer_run(tmp_path: Path, files: dict[str, Any], done: FinishedRun) -> None:
     copy = Path(shutil.copytree(done.folder, tmp_path / "copy"))
     resumed(copy, "training.epochs=4")
     finished(new_run(tmp_path / "longer", files, "training.epochs=4"))
@@ -224,14 +228,14 @@ def test_more_epochs_on_resume_equal_a_longer_run(tmp_path: Path, files: dict[st
     assert read_recipe(copy / "recipe.toml").training.epochs == 4
 
 
-def test_other_checkpoint_steps_on_resume_change_no_number(tmp_path: Path, files: dict[str, Any], done: Run) -> None:
+def test_other_checkpoint_steps_on_resume_change_no_number(tmp_path: Path, files: dict[str, Any], done: FinishedRun) -> None:
     stopped(new_run(tmp_path / "run", files, SHORT), step(4))
     resumed(tmp_path / "run", "training.checkpoint_steps=1")
     assert differing(outcome(tmp_path / "run"), outcome(done.folder)) == []
 
 
 @pytest.mark.parametrize("setting", ["encoder.depth=2", "training.seed=1", "training.batch=8", "schedule.warmup=9"])
-def test_what_would_make_it_another_run_cannot_be_changed_on_resume(done: Run, setting: str) -> None:
+def test_what_would_make_it_another_run_cannot_be_changed_on_resume(done: FinishedRun, setting: str) -> None:
     before = (done.folder / "recipe.toml").read_bytes()
     with pytest.raises(UsageError, match="another run") as caught:
         Run.open(done.folder, settings=[setting])
@@ -240,14 +244,14 @@ def test_what_would_make_it_another_run_cannot_be_changed_on_resume(done: Run, s
     assert (done.folder / "recipe.toml").read_bytes() == before
 
 
-def test_a_bad_setting_on_resume_leaves_the_recipe_alone(done: Run) -> None:
+def test_a_bad_setting_on_resume_leaves_the_recipe_alone(done: FinishedRun) -> None:
     before = (done.folder / "recipe.toml").read_bytes()
     with pytest.raises(UsageError, match=r"training\.epochs"):
         Run.open(done.folder, settings=["training.epochs=0"])
     assert (done.folder / "recipe.toml").read_bytes() == before
 
 
-def test_what_a_crash_left_behind_is_no_obstacle(tmp_path: Path, files: dict[str, Any], done: Run) -> None:
+def test_what_a_crash_left_behind_is_no_obstacle(tmp_path: Path, files: dict[str, Any], done: FinishedRun) -> None:
     folder = tmp_path / "run"
     stopped(new_run(folder, files, SHORT), step(4))
     for name in ("last.safetensors", "best.safetensors", "recipe.toml", "metrics.jsonl"):
@@ -295,7 +299,7 @@ def test_pages_that_changed_since_the_run_began_are_refused(tmp_path: Path, part
     assert str(path) in str(caught.value)
     assert ("has changed" if change == "other" else "No such file") in str(caught.value)
     path.write_bytes(before)
-    assert resumed(tmp_path / "run", "training.epochs=1").learner.epochs == 1
+    assert resumed(tmp_path / "run", "training.epochs=1").run.learner.epochs == 1
 
 
 def test_a_dictionary_that_changed_since_the_run_began_is_refused(tmp_path: Path, files: dict[str, Any]) -> None:
@@ -321,13 +325,15 @@ def test_a_run_can_be_resumed_from_another_folder(
     relative = {part: (Path(f"{part}.jsonl"),) for part in ("train", "dev")}
     stopped(new_run(Path("run"), relative, "pages.dictionary=words.txt", "training.epochs=1"), step(3))
     monkeypatch.chdir(far)
-    assert resumed(Path("../near/run")).learner.epochs == 1
+    assert resumed(Path("../near/run")).run.learner.epochs == 1
 
 
 # Refused
 
 
-def test_a_new_run_into_a_folder_with_something_in_it_is_refused(tmp_path: Path, files: dict[str, Any], done: Run) -> None:
+def test_a_new_run_into_a_folder_with_something_in_it_is_refused(
+    tmp_path: Path, files: dict[str, Any], done: FinishedRun
+) -> None:
     with pytest.raises(InputError, match="is there already") as caught:
         new_run(done.folder, files)
     assert f"batag train --resume {done.folder}" in str(caught.value)
@@ -364,7 +370,7 @@ def test_a_folder_that_cannot_be_made_says_why(tmp_path: Path, files: dict[str, 
 
 
 @pytest.mark.parametrize("name", ["recipe.toml", "data.json"])
-def test_a_folder_without_recipe_or_data_is_not_a_run(tmp_path: Path, done: Run, name: str) -> None:
+def test_a_folder_without_recipe_or_data_is_not_a_run(tmp_path: Path, done: FinishedRun, name: str) -> None:
     for folder in (tmp_path / "gone", tmp_path):
         with pytest.raises(InputError, match="is not the folder of a run") as caught:
             Run.open(folder)
@@ -380,7 +386,7 @@ def test_a_folder_without_recipe_or_data_is_not_a_run(tmp_path: Path, done: Run,
     ["", "{", "[]", "{}", '{"train": 3, "dev": [], "reading": {}}', "\udcff", '{"train": [{}]}', "[" * 100_000],
     ids=lambda content: repr(content)[:20],
 )
-def test_damaged_facts_of_the_pages_are_one_clear_error(tmp_path: Path, done: Run, content: str) -> None:
+def test_damaged_facts_of_the_pages_are_one_clear_error(tmp_path: Path, done: FinishedRun, content: str) -> None:
     copy = Path(shutil.copytree(done.folder, tmp_path / "copy"))
     written(copy / "data.json", content.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match="damaged") as caught:
@@ -394,7 +400,9 @@ def test_damaged_facts_of_the_pages_are_one_clear_error(tmp_path: Path, done: Ru
     [b"{", b"5", b"[]", b"{}", b'{"kind": "stop"}', b'{"kind": "step", "step": "x", "epoch": 1}', b"[" * 100_000],
     ids=repr,
 )
-def test_a_damaged_line_of_the_metrics_ends_them_and_stops_nobody(tmp_path: Path, done: Run, line: bytes, place: int) -> None:
+def test_a_damaged_line_of_the_metrics_ends_them_and_stops_nobody(
+    tmp_path: Path, done: FinishedRun, line: bytes, place: int
+) -> None:
     lines = (done.folder / "metrics.jsonl").read_bytes().split(b"\n")
     lines[place] = line
     (tmp_path / "metrics.jsonl").write_bytes(b"\n".join(lines))
@@ -403,7 +411,7 @@ def test_a_damaged_line_of_the_metrics_ends_them_and_stops_nobody(tmp_path: Path
     assert len(metrics.lines()) == (0 if place == 0 else len(lines) - 2)
 
 
-def test_a_line_of_the_metrics_that_lacks_a_number_is_left_out_of_the_curves(tmp_path: Path, done: Run) -> None:
+def test_a_line_of_the_metrics_that_lacks_a_number_is_left_out_of_the_curves(tmp_path: Path, done: FinishedRun) -> None:
     whole = Metrics(done.folder / "metrics.jsonl").lines()
     for key in ("loss", "rate", "selected", "macro_f1", "true", "predicted"):
         spoilt = [{name: value for name, value in line.items() if name != key} for line in whole]
@@ -411,7 +419,7 @@ def test_a_line_of_the_metrics_that_lacks_a_number_is_left_out_of_the_curves(tmp
         assert (tmp_path / "curves.png").stat().st_size > 0
 
 
-def test_a_damaged_checkpoint_is_one_clear_error(tmp_path: Path, done: Run) -> None:
+def test_a_damaged_checkpoint_is_one_clear_error(tmp_path: Path, done: FinishedRun) -> None:
     copy = Path(shutil.copytree(done.folder, tmp_path / "copy"))
     data = (copy / "last.safetensors").read_bytes()
     (copy / "last.safetensors").write_bytes(data[: len(data) // 2])
@@ -420,10 +428,10 @@ def test_a_damaged_checkpoint_is_one_clear_error(tmp_path: Path, done: Run) -> N
     assert str(copy / "last.safetensors") in str(caught.value)
 
 
-def test_two_trainings_in_one_folder_at_once_are_refused(tmp_path: Path, files: dict[str, Any], done: Run) -> None:
+def test_two_trainings_in_one_folder_at_once_are_refused(tmp_path: Path, files: dict[str, Any], done: FinishedRun) -> None:
     folder = tmp_path / "run"
     first = new_run(folder, files, SHORT)
-    first.prepare(device="cpu")
+    first = first.prepare(device="cpu")
     steps = first.train()
     for _ in range(4):
         next(steps)
@@ -436,13 +444,13 @@ def test_two_trainings_in_one_folder_at_once_are_refused(tmp_path: Path, files: 
     for _ in steps:
         pass
     assert differing(outcome(folder), outcome(done.folder)) == []
-    assert resumed(folder).learner.epochs == 2
+    assert resumed(folder).run.learner.epochs == 2
 
 
 def test_a_second_training_that_is_refused_changes_nothing_of_the_first(tmp_path: Path, files: dict[str, Any]) -> None:
     folder = tmp_path / "run"
     first = new_run(folder, files, SHORT)
-    first.prepare(device="cpu")
+    first = first.prepare(device="cpu")
     steps = first.train()
     next(steps)
     before = (folder / "recipe.toml").read_bytes()
@@ -467,7 +475,7 @@ def test_a_resumed_run_that_cannot_go_on_is_not_taken_away(tmp_path: Path, files
     new_run(tmp_path / "run", files, "training.epochs=1")
     with pytest.raises(UsageError, match="device"):
         train_watched(Run.open(tmp_path / "run"), device="gpu")
-    assert resumed(tmp_path / "run").learner.epochs == 1
+    assert resumed(tmp_path / "run").run.learner.epochs == 1
 
 
 # The best epoch
@@ -508,18 +516,17 @@ def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
         return scores
 
     monkeypatch.setattr(loop, "score", score)
-    run = new_run(tmp_path / "run", files, "training.epochs=4", f"training.selection={metric}", "training.batch=12")
+    begun = new_run(tmp_path / "run", files, "training.epochs=4", f"training.selection={metric}", "training.batch=12")
     shipped: dict[int, dict[str, Tensor]] = {}
     for _ in range(1 if left is None else 2):
-        run.prepare(device="cpu")
+        run = begun.prepare(device="cpu")
         steps = run.train()
         for told in steps:
             if isinstance(told, EpochDone):
-                assert run.learner is not None
                 shipped[told.epoch] = {name: value.detach().clone() for name, value in run.learner.weights().items()}
                 if told.epoch == left:
-                    steps.close()  # type: ignore[attr-defined]
-                    run = Run.open(tmp_path / "run")
+                    steps.close()
+                    begun = Run.open(tmp_path / "run")
                     break
     found, facts = load_weights_file(tmp_path / "run" / "best.safetensors")
     assert facts["epoch"] == best
@@ -527,21 +534,19 @@ def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
     weights = batag.load(tmp_path / "run", device="cpu").bundle.weights
     assert all(torch.equal(weights[name], value) for name, value in shipped[best].items() if name != MIXING_WEIGHT)
     assert any(not torch.equal(weights[name], value) for name, value in shipped[1 + best % 4].items())
-    assert run.scores["epoch"] == best
+    assert json.loads((tmp_path / "run/bundle/bundle.json").read_bytes())["metrics"]["dev"]["epoch"] == best
 
 
 # What is shipped
 
 
-def test_the_bundle_tags_as_the_run_does(done: Run, files: dict[str, Any]) -> None:
+def test_the_bundle_tags_as_the_run_does(done: FinishedRun, files: dict[str, Any]) -> None:
     tagger = batag.load(done.folder, device="cpu")
     tagger.decoding = replace(tagger.decoding, dial=None)  # the most probable labels
-    assert done.data is not None
-    assert done.learner is not None
     weights, facts = load_weights_file(done.folder / "best.safetensors")
-    model = done.learner.model
-    share = tagger.bundle.weights[MIXING_WEIGHT]  # chosen when all epochs are over
-    with loop.other_weights(model, weights | {MIXING_WEIGHT: share}):
+    model = done.run.learner.model
+    mixed = tagger.bundle.weights[MIXING_WEIGHT]  # chosen when all epochs are over
+    with loop.other_weights(model, weights | {MIXING_WEIGHT: mixed}):
         expected = predict_labels(model, [example.words for example in done.data.dev], torch.device("cpu"))
     pages = read_all(files["dev"][0])
     for page, example, labels, said in zip(pages, done.data.dev, expected, tagger.predict(pages), strict=True):
@@ -551,7 +556,7 @@ def test_the_bundle_tags_as_the_run_does(done: Run, files: dict[str, Any]) -> No
         assert np.concatenate(tagger.labels_of(said)).tolist() == kept
     description = tagger.bundle.description
     assert tagger.labels == done.data.scheme.classes
-    assert description.recipe == done.recipe.model_dump()
+    assert description.recipe == done.run.recipe.model_dump()
     assert facts["epoch"] == done.scores["epoch"]
 
 
@@ -615,9 +620,7 @@ def test_a_loss_that_is_not_finite_keeps_the_weights_and_the_batch_and_can_be_go
     folder = tmp_path / "run"
     settings = (*settings, "training.adversarial_epsilon=0")  # which would ask for a loss twice a step
     run = new_run(folder, files, SHORT, *settings)
-    run.prepare(device="cpu")
-    assert run.data is not None
-    assert run.learner is not None
+    run = run.prepare(device="cpu")
     model = run.learner.model
     at: dict[int, dict[str, bytes]] = {}
     # Step 9 would be a checkpoint.

@@ -99,8 +99,8 @@ def test_steps_count_from_one(wrong: dict[str, int]) -> None:
 def test_a_recipe_takes_the_printed_beta_of_version_three(step: int) -> None:
     settings = ["schedule.version=v3", "schedule.warmup=4000", "schedule.scale=1.0"]
     joined, printed = (read_recipe(None, settings=[*settings, *more]) for more in ([], [f"schedule.beta={-1 / 22}"]))
-    assert rate_of(joined, step, steps_an_epoch=10) == learning_rate(step, alpha=6 / 13)
-    assert rate_of(printed, step, steps_an_epoch=10) == pytest.approx(
+    assert rate_of(joined, step, steps_per_epoch=10) == learning_rate(step, alpha=6 / 13)
+    assert rate_of(printed, step, steps_per_epoch=10) == pytest.approx(
         learning_rate(step, alpha=6 / 13, beta=-1 / 22), rel=1e-12
     )
 

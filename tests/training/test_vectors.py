@@ -144,9 +144,8 @@ def test_what_goes_on_from_a_bundle_keeps_its_vectors(japanese: Bundle, tmp_path
     write_pages(pages_in("ja"), tmp_path / "train.jsonl")
     files = DataFiles((tmp_path / "train.jsonl",), (tmp_path / "train.jsonl",)).going_on_from(japanese.folder)
     run = Run.create(tmp_path / "run", read_recipe(None, settings=AUTO), files)
-    run.prepare(device="cpu")
-    for _ in run.train():
-        pass
+    run = run.prepare(device="cpu")
+    run.finish()
     more = read_bundle(tmp_path / "run")
     assert languages_of(more.description) == ["ja"]
     same(more)
@@ -155,8 +154,7 @@ def test_what_goes_on_from_a_bundle_keeps_its_vectors(japanese: Bundle, tmp_path
 def test_a_student_has_its_teacher_s_vectors(japanese: Bundle, tmp_path: Path) -> None:
     run = Distillation(japanese, student_recipe(japanese, settings=SMALL), device="cpu")
     run.read(pages_in("ja"))
-    for _ in run.train():
-        pass
+    run.finish()
     run.ship(tmp_path / "swift")
     swift = read_bundle(tmp_path / "swift")
     assert languages_of(swift.description) == ["ja"]
@@ -172,8 +170,7 @@ def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_wo
     assert batag.load(bundle.folder).tag({"title": "Sony boots"}) is not None
     run = Distillation(bundle, student_recipe(bundle, settings=SMALL), device="cpu")
     run.read(pages_in("en"))
-    for _ in run.train():
-        pass
+    run.finish()
     run.ship(tmp_path / "swift")
     swift = read_bundle(tmp_path / "swift")
     assert (languages_of(swift.description), swift.description.pretrained_width) == (["en"], 100)
@@ -185,7 +182,6 @@ def test_a_backbone_is_alone_if_it_is_to_be(tmp_path: Path) -> None:
     settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}", "input.vectors="]
     files = DataFiles((tmp_path / "train.jsonl",), (tmp_path / "train.jsonl",))
     run = Run.create(tmp_path / "run", read_recipe(None, settings=settings), files)
-    run.prepare(device="cpu")
-    assert run.learner is not None
+    run = run.prepare(device="cpu")
     assert run.learner.model.featurizer.pretrained is not None
     assert [part.kind for part in run.learner.model.featurizer.pretrained.parts] == ["backbone"]

@@ -11,7 +11,7 @@ from batag.pages.page import PERSON
 from batag.settings import settings
 
 if TYPE_CHECKING:
-    from batag.training.run import Run
+    from batag.training.prepared import FinishedRun
 
 _IDLE = 0.05
 
@@ -130,10 +130,8 @@ def without_onnx(reason: str) -> str:
     return f"the bundle has no ONNX engine and needs torch to tag: {reason}"
 
 
-def doubts(run: Run) -> list[str]:
+def doubts(run: FinishedRun) -> list[str]:
     """What dev was too small to tell, and what was learnt for nothing."""
-    assert run.dial is not None
-    assert run.data is not None
     lines = idle_encoder(run.mixing_weight)
     if (pages := len(run.data.judge.pages)) < settings.few_dev_pages:
         lines.append(

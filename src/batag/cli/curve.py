@@ -41,8 +41,8 @@ def curve(
     from batag.pages.file import check_targets
     from batag.training.learning_curve import Point, pages_for, parse_sizes, split_pages, train_point
     from batag.training.loop import StepDone
+    from batag.training.prepared import PreparedRun
     from batag.training.recipe import read_recipe
-    from batag.training.run import Run
 
     picture = out / "curve.png"
     check_targets([picture, reading.problems], [*pages, *(dev or []), recipe])
@@ -72,8 +72,8 @@ def curve(
                 before = len(points)
                 task = shown.add_task(f"{size:,} pages, seed {seed}", total=None)
                 for done in train_point(out / f"{size}-{seed}", train[:size], scored, chosen, device=device):
-                    if isinstance(done, Run):
-                        steps = done.epochs * done.steps_an_epoch
+                    if isinstance(done, PreparedRun):
+                        steps = done.epochs * done.steps_per_epoch
                         shown.update(task, total=steps)
                     elif isinstance(done, StepDone):
                         shown.update(task, completed=done.step)

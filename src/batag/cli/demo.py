@@ -73,16 +73,15 @@ def demo(
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as other:
         try:
             run = Run.create(runs["bat"], recipe, DataFiles((files["train"],), (files["dev"],)))
-            train_watched(run, device="cpu")
+            trained = train_watched(run, device="cpu").data
             _, errors = other.communicate()
         except BaseException:
             other.kill()
             raise
     if other.returncode:
         raise InputError(f"the Transformer's training ended with {errors.decode(errors='replace').strip()[-500:]}")
-    assert run.data is not None
     tagger = Tagger.load(runs["bat"], device="cpu")
-    memory = WordMemory(((each.words, each.labels) for each in run.data.train), labels=len(run.data.scheme.labels))
+    memory = WordMemory(((each.words, each.labels) for each in trained.train), labels=len(trained.scheme.labels))
     taggers = {
         "memory of words": Tagger(tagger.bundle, engine=memory),
         "Transformer": Tagger.load(runs["transformer"], device="cpu"),

@@ -53,7 +53,7 @@ def distil(
             return chain.from_iterable(watched(reading.pages(path, found)) for path in files)
 
         run.read(pages_of(pages), dev=pages_of(dev) if dev else None, where=", ".join(map(str, pages)))
-    for _ in progress(_steps(run), doing="teaching", total=run.epochs * run.steps_an_epoch, unit="steps", every=10):
+    for _ in progress(_steps(run), doing="teaching", total=run.epochs * run.steps_per_epoch, unit="steps", every=10):
         pass
     scores = run.ship(out)
     if "dev" in scores:
@@ -86,7 +86,7 @@ def _steps(run: Distillation) -> Iterator[StepDone]:
     err, began, encoder = console(error=True), time.monotonic(), run.recipe.encoder
     size = f"{encoder.depth} layer{'s' if encoder.depth > 1 else ''}, width {encoder.width}/{encoder.inner}"
     heading = f"{encoder.name} ({size}) learns from {run.bundle.description.name} on {counted(run.facts['pages'], 'page')}"
-    err.print(f"{heading}, {counted(run.epochs, 'epoch')} of {counted(run.steps_an_epoch, 'step')}", markup=False)
+    err.print(f"{heading}, {counted(run.epochs, 'epoch')} of {counted(run.steps_per_epoch, 'step')}", markup=False)
     for done in run.train():
         if isinstance(done, StepDone):
             yield done

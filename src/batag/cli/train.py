@@ -12,6 +12,7 @@ import typer
 from batag.cli import options
 
 if TYPE_CHECKING:
+    from batag.training.prepared import FinishedRun, PreparedRun
     from batag.training.run import Run
 
 
@@ -71,12 +72,11 @@ def train(
         run = Run.create(out, chosen, files)
     else:
         raise UsageError("no pages to train on", todo="Name files of labelled pages, or a run with --resume")
-    train_watched(run, device=device, reading=reading)
-    report(run, as_json=as_json)
+    report(train_watched(run, device=device, reading=reading), as_json=as_json)
 
 
-def train_watched(run: Run, *, device: str, reading: options.Reading = options.READING) -> None:
-    """Train with progress on standard error: a bar for people, a line an epoch for logs."""
+def train_watched(run: Run, *, device: str, reading: options.Reading = options.READING) -> FinishedRun:
+    """Train with progress on standard error: a bar for people, a line per epoch for logs."""
     from functools import partial
 
     from batag.cli.cautions import notes, rare_classes, sources, unseen
@@ -87,21 +87,20 @@ def train_watched(run: Run, *, device: str, reading: options.Reading = options.R
     with reading.collected() as found:
         fitting = partial(progress, doing="fitting the window CRF", total=ROUNDS, unit="rounds", every=1, announced=True)
         watch = partial(progress, doing="reading and segmenting pages", announced=True)
-        run.prepare(device=device, problems=found, watch=watch, fitting=fitting)
-    assert run.data is not None
-    assert run.learner is not None
-    for line in unseen(run.data.facts["measured_by"]):
+        prepared = run.prepare(device=device, problems=found, watch=watch, fitting=fitting)
+    data = prepared.data
+    for line in unseen(data.facts["measured_by"]):
         err.print(line, style="bold red", markup=False)
-    for line in sources(run.data.facts):
+    for line in sources(data.facts):
         err.print(line, markup=False)
-    for line in (*notes(run.data.facts), *rare_classes(run.data.facts)):
+    for line in (*notes(data.facts), *rare_classes(data.facts)):
         err.print(line, style="yellow", markup=False)
-    parameters = sum(each.numel() for each in run.learner.model.parameters())
+    parameters = sum(each.numel() for each in prepared.learner.model.parameters())
     heading = (
         f"{run.recipe.encoder.name} ({parameters:,} parameters, {run.recipe.input.kind} input, {run.recipe.objective.name}) on "
-        f"{counted(len(run.data.train), 'example')}"
+        f"{counted(len(data.train), 'example')}"
     )
-    follow(run, heading=heading)
+    return follow(prepared, heading=heading)
 
 
 def said_of_epoch(done: Any) -> str:
@@ -136,7 +135,7 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
         signal.signal(signal.SIGINT, before)
 
 
-def follow(run: Run, *, heading: str) -> None:
+def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
     """Train with a bar on standard error, or lines in a log; if it is stopped, say how to go on."""
     from rich import progress as bars
 
@@ -144,9 +143,8 @@ def follow(run: Run, *, heading: str) -> None:
     from batag.training.loop import StepDone
 
     err = console(error=True)
-    assert run.learner is not None
-    total, pace, at = run.epochs * run.steps_an_epoch, Pace(), run.learner.step
-    length = f"{counted(run.epochs, 'epoch')} of {counted(run.steps_an_epoch, 'step')}"
+    total, pace, at = run.epochs * run.steps_per_epoch, Pace(), run.learner.step
+    length = f"{counted(run.epochs, 'epoch')} of {counted(run.steps_per_epoch, 'step')}"
     resumed = f"; resumed at step {at:,}" if at else ""
     err.print(f"{heading}, {length}{resumed}", markup=False)
     columns = (
@@ -161,7 +159,13 @@ def follow(run: Run, *, heading: str) -> None:
         bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display,
     ):
         task = display.add_task("", total=total, completed=at, epoch=1, epochs=run.epochs, loss=0.0, rate=0.0, scores="")
-        for done in run.train():
+        steps = run.train()
+        while True:
+            try:
+                done = next(steps)
+            except StopIteration as end:
+                finished: FinishedRun = end.value
+                return finished
             left = time_left(pace.seconds, (done.step - at) / (total - at)) if at < done.step else ""
             if isinstance(done, StepDone):
                 rate = (done.step - at) / pace.seconds
@@ -181,7 +185,7 @@ def follow(run: Run, *, heading: str) -> None:
                 raise typer.Exit(130)
 
 
-def report(run: Run, *, as_json: bool) -> None:
+def report(run: FinishedRun, *, as_json: bool) -> None:
     """What came out, and what to type next."""
     from batag.cli.cautions import doubts, without_onnx
     from batag.cli.tables import show_old, show_points, show_scores, show_stop_words
@@ -191,13 +195,12 @@ def report(run: Run, *, as_json: bool) -> None:
 
     bundle = run.folder / BUNDLE
     if as_json:
-        assert run.data is not None
         said: dict[str, Any] = {"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores}
         said |= {"mixing_weight": run.mixing_weight, "doubts": doubts(run), "not_exported": run.not_exported or None}
         print_json(said)
         return
     out = console()
-    chosen = f"epoch {run.scores['epoch']}, by {run.selection.metric}"
+    chosen = f"epoch {run.scores['epoch']}, by {run.run.selection.metric}"
     what = "new dev pages" if run.scores.get("old") else "dev pages"
     out.print(f"the best epoch ({chosen}) on {run.scores['pages']:,} {what}, balanced tags:", markup=False)
     show_scores(run.scores, out)

@@ -95,8 +95,9 @@ def locked(folder: Path, lock: str, *, busy: str, todo: str) -> Iterator[None]:
     held = FileLock(folder / lock)
     try:
         held.acquire(timeout=0)
-    except Timeout as error:
-        raise InputError(busy, where=str(folder), todo=todo) from error
+    except Timeout:
+        # Not `from` it: the library's error is an OSError, and this is none of the disk's.
+        raise InputError(busy, where=str(folder), todo=todo) from None
     try:
         yield
     finally:

@@ -29,9 +29,10 @@ from batag.training.data import RECIPE, DataFiles
 from batag.training.examples import Example, label_words, make_examples
 from batag.training.folder import BEST
 from batag.training.guard import repeatable
-from batag.training.loop import other_weights
+from batag.training.loop import DivergedError, other_weights
+from batag.training.prepared import PreparedRun
 from batag.training.recipe import Recipe
-from batag.training.run import DivergedError, Run
+from batag.training.run import Run
 
 FORMAT = 1
 
@@ -51,7 +52,6 @@ class Cell:
 
 def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
     """Train (or resume the training left in `folder`), score the test pages, and return all that the tables need."""
-    run = _begun(cell, folder)
     metadata = {
         "key": cell.key,
         "format": FORMAT,
@@ -62,13 +62,10 @@ def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
         "date": datetime.now(UTC).date().isoformat(),
     }
     problems = Problems()
-    run.prepare(device="cpu", problems=problems)
-    assert run.data is not None
-    assert run.learner is not None
+    run = _begun(cell, folder).prepare(device="cpu", problems=problems)
     test, test_statistics = _test_examples(run, cell.corpus, problems)
     try:
-        for _ in run.train():
-            pass
+        run.finish()
     except DivergedError as error:
         return metadata | {"failed": error.what, "epochs": _epochs(run)}
     weights, best = load_weights_file(folder / BEST)
@@ -123,7 +120,7 @@ def _left_out(found: dict[str, Any]) -> dict[str, int]:
     return {key: found[key] for key in ("not_labelled", "tags_misaligned", "tags_lost") if found[key]}
 
 
-def _epochs(run: Run) -> list[dict[str, Any]]:
+def _epochs(run: PreparedRun) -> list[dict[str, Any]]:
     """What each epoch came to; seconds are all that training kept the processor busy, also before it was resumed."""
     kept = ("epoch", "step", "loss", "macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none")
     epochs: list[dict[str, Any]] = []
@@ -138,9 +135,8 @@ def _epochs(run: Run) -> list[dict[str, Any]]:
     return epochs
 
 
-def _test_examples(run: Run, corpus: Corpus, problems: Problems) -> tuple[dict[str, list[Example]], dict[str, Any]]:
+def _test_examples(run: PreparedRun, corpus: Corpus, problems: Problems) -> tuple[dict[str, list[Example]], dict[str, Any]]:
     """The examples of each test page (a long page has several), and what is in them."""
-    assert run.data is not None
     found = label_words(read_with_language(corpus.test, **corpus.reading, problems=problems), run.data.segmentation)
     if not any(page.words for page in found.pages):
         raise InputError("no labelled page to score", where=str(corpus.test), todo="Name labelled pages with --test")
@@ -153,10 +149,8 @@ def _test_examples(run: Run, corpus: Corpus, problems: Problems) -> tuple[dict[s
     return pages, found.facts()
 
 
-def _score(run: Run, test: dict[str, list[Example]]) -> dict[str, Any]:
+def _score(run: PreparedRun, test: dict[str, list[Example]]) -> dict[str, Any]:
     """The four macros, amounts, and the confusions of each page (for resampling pages)."""
-    assert run.data is not None
-    assert run.learner is not None
     examples = [example for page in test.values() for example in page]
     predicted = iter(predict_labels(run.learner.model, [example.words for example in examples], run.device))
     total = TokenScores(run.data.scheme)

@@ -39,10 +39,9 @@ from batag.training.dial import measure_dial
 from batag.training.examples import Example, label_words, make_examples
 from batag.training.fresh import fresh_classifier
 from batag.training.guard import disk_errors, repeatable
-from batag.training.loop import BadLossError, StepDone, build_learner, descend, probabilities_with, rate_of
+from batag.training.loop import BadLossError, DivergedError, StepDone, build_learner, descend, probabilities_with, rate_of
 from batag.training.projection import project
 from batag.training.recipe import Recipe, read_recipe
-from batag.training.run import DivergedError
 from batag.training.shipping import ship_distilled
 
 _HELD_OUT, _MOST_PAGES, _SWAPPED = 10, 50_000, 0.9
@@ -96,13 +95,13 @@ class Distillation:
         self.facts: dict[str, Any] = {}
 
     @property
-    def steps_an_epoch(self) -> int:
+    def steps_per_epoch(self) -> int:
         """Every text is seen twice an epoch, each time with other words in it."""
         return -(-2 * len(self.texts) // self.recipe.training.batch)
 
     @property
     def epochs(self) -> int:
-        return self.recipe.training.epochs_of(self.steps_an_epoch)
+        return self.recipe.training.epochs_of(self.steps_per_epoch)
 
     def read(self, pages: Iterable[Page], *, dev: Iterable[Page] | None = None, where: str = "pages") -> None:
         """The words of all pages, of which a tenth is held out, always the same; labels count on dev pages only."""
@@ -154,7 +153,7 @@ class Distillation:
                 for numbers in epoch_batches(lengths, batch=chosen.batch, seed=chosen.seed, epoch=epoch):
                     texts = [self._swapped(self.texts[number % len(self.texts)], rng) for number in numbers]
                     yield self._step(texts, epoch=epoch)
-                loss, self.learner.loss_sum = self.learner.loss_sum / self.steps_an_epoch, 0.0
+                loss, self.learner.loss_sum = self.learner.loss_sum / self.steps_per_epoch, 0.0
                 self.agreement = self._compare(taught)
                 yield DistillationEpoch(epoch, self.learner.step, loss, self.agreement)
 
@@ -199,7 +198,7 @@ class Distillation:
         loss = adversarial_loss(
             loss_of, learner.model.input(batch), batch.mask, epsilon=self.recipe.training.adversarial_epsilon
         )
-        rate = rate_of(self.recipe, step, steps_an_epoch=self.steps_an_epoch)
+        rate = rate_of(self.recipe, step, steps_per_epoch=self.steps_per_epoch)
         try:
             descend(learner, loss, recipe=self.recipe, rate=rate, examples=[])
         except BadLossError as error:

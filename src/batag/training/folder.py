@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from batag.errors import InputError
+from batag.pages.file import open_output
 from batag.training.checkpoint import load_weights_file
 from batag.training.data import BUNDLE, DATA, RECIPE
 from batag.training.metrics import Metrics
@@ -74,3 +75,14 @@ def _facts(path: Path) -> dict[str, Any]:
 def _gone(path: Path) -> InputError:
     todo = "Put it back from a copy, or train anew into a new folder; what is there stays as it is"
     return InputError("is gone, and the run cannot go on without it", where=str(path), todo=todo)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of the run whole."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        what = "cannot hold the name of a file that is not UTF-8"
+        raise InputError(what, where=str(path), todo="Give the files that the recipe names other names") from error
+    with open_output(path) as stream:
+        stream.write(data)

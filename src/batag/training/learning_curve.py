@@ -82,10 +82,10 @@ def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe
     if before and (run.recipe != recipe or not same):
         raise InputError("was trained with another recipe or on other pages", where=str(folder), todo="Name a new --out")
     if not done.exists():
-        run.prepare(device=device)
-        yield run
-        yield from run.train()
-        rows = run.scores["tokens"]["classes"]
+        prepared = run.prepare(device=device)
+        yield prepared
+        finished = yield from prepared.train()
+        rows = finished.scores["tokens"]["classes"]
         # One set of classes for all sizes, those of dev: what too few pages do not show at all counts 0.
         there = [name for name, row in rows.items() if row["true"]]
         names = dict.fromkeys((*there, *sorted({tag.label for page in dev for tag in page.tags})))

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from batag.encoders.input import tensors
+from batag.errors import InputError
 from batag.evaluation.tokens import TokenScores
 from batag.features.batches import Floats, epoch_batches, in_batches
 from batag.heads.classifier import TokenClassifier
@@ -60,6 +61,10 @@ class BadLossError(Exception):
         self.what, self.step, self.loss, self.examples = what, step, loss, examples
 
 
+class DivergedError(InputError):
+    """A loss or gradient that is not finite ended the training."""
+
+
 @dataclass
 class Learner:
     """All that a step changes: the weights, their running average, Adam's moments and how far it is.
@@ -90,11 +95,11 @@ def build_learner(model: TokenClassifier, *, average: float, device: torch.devic
     return Learner(model, optimizer, Gradients(model.parameters()), kept)
 
 
-def rate_of(recipe: Recipe, step: int, *, steps_an_epoch: int) -> float:
+def rate_of(recipe: Recipe, step: int, *, steps_per_epoch: int) -> float:
     """The learning rate of a step."""
     chosen = recipe.schedule
     # Told by the pages, not by the number of epochs: a run may be made longer later.
-    warmup = min(2 * steps_an_epoch, 1000) if chosen.warmup == "auto" else int(chosen.warmup)
+    warmup = min(2 * steps_per_epoch, 1000) if chosen.warmup == "auto" else int(chosen.warmup)
     version = VERSIONS[chosen.version]
     larger = math.sqrt(recipe.training.batch / _PAPER_BATCH)
     scale = larger * peak_keeping_scale(warmup) if chosen.scale == "peak" else float(chosen.scale)
@@ -122,17 +127,17 @@ def train_steps(
     chosen = recipe.training
     device = next(learner.model.parameters()).device
     lengths = [len(example.words) for example in examples]
-    a_epoch = math.ceil(len(examples) / chosen.batch)
-    while learner.epochs < chosen.epochs_of(a_epoch):
+    per_epoch = math.ceil(len(examples) / chosen.batch)
+    while learner.epochs < chosen.epochs_of(per_epoch):
         epoch = learner.epochs + 1
         batches = epoch_batches(lengths, batch=chosen.batch, seed=chosen.seed, epoch=epoch)
-        for number in range(learner.step - learner.epochs * a_epoch, a_epoch):
+        for number in range(learner.step - learner.epochs * per_epoch, per_epoch):
             batch = [examples[each] for each in batches[number]]
-            rate = rate_of(recipe, learner.step + 1, steps_an_epoch=a_epoch)
+            rate = rate_of(recipe, learner.step + 1, steps_per_epoch=per_epoch)
             yield take_step(learner, objective, batch, recipe=recipe, epoch=epoch, rate=rate, device=device)
         scores = score(learner, dev, scheme, device=device)
         before = score(learner, old, scheme, device=device) if old else None
-        loss, learner.loss_sum, learner.epochs = learner.loss_sum / a_epoch, 0.0, epoch
+        loss, learner.loss_sum, learner.epochs = learner.loss_sum / per_epoch, 0.0, epoch
         yield EpochDone(epoch, learner.step, loss, scores, before)
 
 

@@ -45,9 +45,7 @@ def train_run(
     files = DataFiles(_files_of(pages, out, "train"), () if dev is None else _files_of(dev, out, "dev"), reading)
     if base is not None:
         files = files.going_on_from(Path(base), replay=bool(chosen.training.replay))
-    run = Run.create(out, chosen, files)
-    run.prepare(device=device)
-    for done in run.train():
+    for done in Run.create(out, chosen, files).prepare(device=device).train():
         if progress is not None:
             progress(done)
     return out
