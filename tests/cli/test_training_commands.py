@@ -363,7 +363,7 @@ def test_show_says_what_a_bundle_is() -> None:
 def test_show_tells_of_a_bundle_that_says_little_about_itself(tmp_path: Path) -> None:
     done = typed("show", make_bundle(tmp_path / "b", dictionary=["Air Max"]))
     assert done.returncode == 0, done.stderr
-    assert "not said" in done.stdout
+    assert "not given" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def show(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
     as_json: options.Json = False,
 ) -> None:
-    """Say what a bundle is: labels, what it was trained on, scores, size, engines; every file is checked."""
+    """Print what a bundle is: labels, what it was trained on, scores, size, engines; every file is checked."""
     from batag.bundles.bundle import read_bundle
     from batag.bundles.description import DESCRIPTION
     from batag.cli.cautions import unseen
@@ -27,21 +27,23 @@ def show(
     from batag.pages.page import PERSON
 
     read = read_bundle(bundle)
-    said = read.description
+    description = read.description
     parameters = sum(value.size for value in read.arrays.values())
-    size = sum(file.bytes for file in said.files.values())
-    mixed = {"mixing_weight": _mixing_weight(read)} if said.head.window_crf else {}
+    size = sum(file.bytes for file in description.files.values())
+    mixed = {"mixing_weight": _mixing_weight(read)} if description.head.window_crf else {}
     if as_json:
-        print_json(said.model_dump() | {"parameters": parameters, "bytes": size, "engines": _engines(read)} | mixed)
+        print_json(description.model_dump() | {"parameters": parameters, "bytes": size, "engines": _engines(read)} | mixed)
         return
     out = console()
     try:
-        for key, value in facts(read, parameters=parameters, size=size).items():
+        for key, value in summary(read, parameters=parameters, size=size).items():
             out.print(f"{key:13} {visible(value)}", markup=False)
-        if dev := said.metrics.get("dev"):
+        if dev := description.metrics.get("dev"):
             for line in unseen(dev.get("measured_by", PERSON)):
                 out.print(line, style="bold red", markup=False)
-            out.print(f"scores on {said.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):", markup=False)
+            out.print(
+                f"scores on {description.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):", markup=False
+            )
             show_scores(dev, out)
             show_points(dev.get("points", {}), out)
             show_old(dev, out)
@@ -50,30 +52,33 @@ def show(
         raise InputError(what, where=str(read.folder / DESCRIPTION), todo="It can be used all the same") from error
 
 
-def facts(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
-    """What there is to say, a line each."""
+def summary(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
+    """What the bundle is, one line each."""
     from batag.labels.provenance import in_words
 
-    said = read.description
-    trained, encoder = said.trained_on, said.encoder
-    spoken = "parts of speech" if said.input.kind == "rich" and said.input.part_of_speech_buckets else ""
+    description = read.description
+    trained, encoder = description.trained_on, description.encoder
+    spoken = "parts of speech" if description.input.kind == "rich" and description.input.part_of_speech_buckets else ""
     return {
-        "bundle": f"{said.name} (format {said.format}, batag {said.batag}, {said.created})",
-        "labels": ", ".join(said.scheme.classes) + f" ({said.scheme.name})",
+        "bundle": f"{description.name} (format {description.format}, batag {description.batag}, {description.created})",
+        "labels": ", ".join(description.scheme.classes) + f" ({description.scheme.name})",
         "encoder": f"{encoder.name}, {encoder.depth} layers, {encoder.heads} heads, width {encoder.width}/{encoder.inner}",
-        "input": ", ".join(filter(None, (said.input.kind, f"{len(read.vocabulary.words):,} words", spoken, *_features(read)))),
+        "input": ", ".join(
+            filter(None, (description.input.kind, f"{len(read.vocabulary.words):,} words", spoken, *_features(read)))
+        ),
         "head": "; ".join(_head(read)) or "each token by itself",
-        "objective": said.recipe.get("objective", {}).get("name", "not said"),
-        "segmentation": said.segmentation.name + (f", {len(read.dictionary):,} words of its own" if read.dictionary else ""),
-        "dictionaries": ", ".join(f"{name} {number}" for name, number in said.dictionaries.items()) or "not said",
-        "windows": f"{said.window} tokens, {said.overlap} shared",
+        "objective": description.recipe.get("objective", {}).get("name", "not given"),
+        "segmentation": description.segmentation.name
+        + (f", {len(read.dictionary):,} words of its own" if read.dictionary else ""),
+        "dictionaries": ", ".join(f"{name} {number}" for name, number in description.dictionaries.items()) or "not given",
+        "windows": f"{description.window} tokens, {description.overlap} shared",
         "trained on": ", ".join(f"{trained.get(each, 0):,} {each}" for each in ("pages", "tokens", "tags")),
-        "labelled by": in_words(trained.get("sources", {})) or "not said",
-        "languages": ", ".join(f"{name} {number:,}" for name, number in trained.get("languages", {}).items()) or "not said",
-        "fields": ", ".join(said.fields),
-        "dial": ", ".join(f"{point.richness:g} best for F{point.beta:g}" for point in said.dial) or "none",
-        "calibration": said.calibration.method,
-        "size": f"{parameters:,} parameters, {size / 1e6:.1f} MB in {len(said.files)} files",
+        "labelled by": in_words(trained.get("sources", {})) or "not given",
+        "languages": ", ".join(f"{name} {number:,}" for name, number in trained.get("languages", {}).items()) or "not given",
+        "fields": ", ".join(description.fields),
+        "dial": ", ".join(f"{point.richness:g} best for F{point.beta:g}" for point in description.dial) or "none",
+        "calibration": description.calibration.method,
+        "size": f"{parameters:,} parameters, {size / 1e6:.1f} MB in {len(description.files)} files",
         "engines": ", ".join(_engines(read)),
     }
 
