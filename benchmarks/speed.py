@@ -131,8 +131,8 @@ def encoder(options: argparse.Namespace) -> Facts:
             seconds = _by_batch(engines, given, pairs)
         flops = sum(2 * each.in_features * each.out_features for each in layers)
         lengths = np.array([len(batch) * max(map(len, batch)) ** 2 for batch in batches])
-        said = bundle.description.encoder
-        attention = 4 * said.width * said.depth * float(lengths.sum())
+        sizes = bundle.description.encoder
+        attention = 4 * sizes.width * sizes.depth * float(lengths.sum())
         peak = rows * flops / seconds["products"]
         found[name] = {
             "padding": 1 - tokens / padded,

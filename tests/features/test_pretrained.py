@@ -96,7 +96,7 @@ def test_vectors_come_back_from_what_a_bundle_keeps() -> None:
     again = WordVectors.of_files(words, table)
     np.testing.assert_array_equal(again.look_up(["跑鞋", "shoe"])[0], vectors.look_up(["跑鞋", "shoe"])[0])
     for damaged in (json.dumps(["shoe"]), json.dumps({"shoe": 1}), json.dumps(["a", 1])):
-        with pytest.raises(ValueError, match="the vectors|the words"):
+        with pytest.raises(ValueError, match=r"the vectors|the words"):
             WordVectors.of_files(damaged.encode(), table)
     with pytest.raises(ValueError, match="finite numbers"):
         WordVectors.of_files(words, save({"vectors": np.zeros((2, 3), dtype=np.float32)}))

@@ -60,8 +60,8 @@ class Bundle:
 
     @property
     def segmentation(self) -> Segmentation:
-        said = self.description.segmentation
-        return Segmentation(said.name, rules=said.rules, dictionary=self.dictionary)
+        described = self.description.segmentation
+        return Segmentation(described.name, rules=described.rules, dictionary=self.dictionary)
 
     @cached_property
     def pretrained(self) -> PretrainedFeatures | None:

@@ -17,19 +17,19 @@ _BY_COMMAND = (
 )
 
 
-def with_digest(said: Mapping[str, Any]) -> bytes:
+def with_digest(description: Mapping[str, Any]) -> bytes:
     """A description as it is written, with the checksum of all the rest at its end."""
-    rest = {key: value for key, value in said.items() if key != DIGEST}
+    rest = {key: value for key, value in description.items() if key != DIGEST}
     return json.dumps(rest | {DIGEST: _digest(rest)}, ensure_ascii=False, indent=2).encode()
 
 
-def check_digest(said: Mapping[str, Any], path: Path) -> None:
+def check_digest(description: Mapping[str, Any], path: Path) -> None:
     """Whether a description says what was written."""
     try:
-        found = _digest({key: value for key, value in said.items() if key != DIGEST})
+        found = _digest({key: value for key, value in description.items() if key != DIGEST})
     except (ValueError, RecursionError):
         found = ""
-    if not found or said.get(DIGEST) != found:
+    if not found or description.get(DIGEST) != found:
         what = "is not what was written (its own SHA-256 differs): it is damaged, or was changed by hand"
         raise InputError(what, where=str(path), todo=_BY_COMMAND)
 

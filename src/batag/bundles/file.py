@@ -20,23 +20,23 @@ def checked_bytes(folder: Path, description: Description, name: FileName) -> byt
 
 def check_file(folder: Path, description: Description, name: FileName, *, limit: int = LONGEST_MODEL) -> None:
     """Whether a file is the one that was written: in its place, of its size (no more than the limit), with its hash."""
-    path, said = folder / name, description.files[name]
-    if said.bytes > limit:
-        what = f"has {said.bytes:,} bytes where at most {limit:,} are expected"
+    path, expected = folder / name, description.files[name]
+    if expected.bytes > limit:
+        what = f"has {expected.bytes:,} bytes where at most {limit:,} are expected"
         raise InputError(what, where=str(path), todo=AGAIN)
     try:
         if (path.is_symlink() or path.parent != folder) and folder.resolve() not in path.resolve(strict=True).parents:
             raise InputError("is a link that leads out of the bundle", where=str(path), todo="Put the file itself there")
         _check_there(path)
-        if (size := path.stat().st_size) != said.bytes:
-            raise InputError(f"has {size:,} bytes where {said.bytes:,} were written", where=str(path), todo=AGAIN)
+        if (size := path.stat().st_size) != expected.bytes:
+            raise InputError(f"has {size:,} bytes where {expected.bytes:,} were written", where=str(path), todo=AGAIN)
         with open(path, "rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo="Check its rights") from error
     except RuntimeError as error:
         raise InputError("is a link to itself", where=str(path), todo="Put the file itself there") from error
-    if digest != said.sha256:
+    if digest != expected.sha256:
         raise InputError("is not the file that was written (its SHA-256 differs)", where=str(path), todo=AGAIN)
 
 

@@ -29,8 +29,8 @@ def map_arrays(path: Path) -> dict[str, Floats]:
     """The float32 arrays of a safetensors file, mapped: all processes that use the bundle share their memory."""
     try:
         with safe_open(path, "np") as file:
-            said = [(name, file.get_slice(name)) for name in file.offset_keys()]
-            kinds = [(name, each.get_dtype(), each.get_shape()) for name, each in said]
+            slices = [(name, file.get_slice(name)) for name in file.offset_keys()]
+            kinds = [(name, each.get_dtype(), each.get_shape()) for name, each in slices]
         with open(path, "rb") as stream:
             place = 8 + int.from_bytes(stream.read(8), "little")
         # Writing to it (training that goes on from a bundle) changes the copy of this process alone.
@@ -80,10 +80,10 @@ def wanted_weights(
 ) -> dict[str, Tensor]:
     """Names and shapes of the weights that the description needs, without their memory: what it claims to be is made only if
     there are weights for as much."""
-    where, said = str(folder / DESCRIPTION), description.encoder
-    claims = [("depth", said.depth, len(arrays))]
+    where, encoder = str(folder / DESCRIPTION), description.encoder
+    claims = [("depth", encoder.depth, len(arrays))]
     numbers = sum(each.size for each in arrays.values())
-    claims += [(name, value, numbers) for name, value in said.options.items() if isinstance(value, int)]
+    claims += [(name, value, numbers) for name, value in encoder.options.items() if isinstance(value, int)]
     for name, value, most in claims:
         if value > most:
             what = f"does not fit bundle.json: it holds too little for encoder.{name} = {str(value)[:30]}"

@@ -33,10 +33,13 @@ class LayerEngine(ABC):
     name: str
 
     def __init__(self, bundle: Bundle) -> None:
-        said = bundle.description
-        self.table = WordTable(bundle.featurizer, bundle.arrays, description=said, known=bundle.known)
+        description = bundle.description
+        self.table = WordTable(bundle.featurizer, bundle.arrays, description=description, known=bundle.known)
         self.heads = NumpyHeads(
-            bundle.arrays, labels=len(said.labels), chain=said.head.chain, window_crf=bool(said.head.window_crf)
+            bundle.arrays,
+            labels=len(description.labels),
+            chain=description.head.chain,
+            window_crf=bool(description.head.window_crf),
         )
 
     def probabilities(self, sequences: Sequence[Sequence[str]]) -> list[Floats]:

@@ -145,10 +145,10 @@ class _KnownPositions(nn.Module):
 
 def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]]) -> bytes:
     """The encoder as an ONNX file with any number of pages of any length up to a window (or 2,048 tokens)."""
-    said = bundle.description
-    longest = max(said.window, _LONGEST)
+    description = bundle.description
+    longest = max(description.window, _LONGEST)
     encoder = deepcopy(reference.model.encoder)
-    if said.encoder.position == "sinusoid":
+    if description.encoder.position == "sinusoid":
         encoder.position = _KnownPositions(sinusoid(longest, encoder.width).float())  # type: ignore[assignment]
     layers = _Layers(encoder, deepcopy(reference.model.head)).eval()
     batches = [
@@ -175,7 +175,7 @@ def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]
                 verbose=False,
             )
     except Exception as error:  # the exporter has many kinds
-        what = f"the encoder {said.encoder.name} cannot be written as an ONNX graph"
+        what = f"the encoder {description.encoder.name} cannot be written as an ONNX graph"
         raise UsageError(what, todo="Use --engine torch-int8, or distil it into a bat: batag distil") from error
     assert program is not None
     graph: bytes = program.model_proto.SerializeToString()

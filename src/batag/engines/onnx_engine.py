@@ -80,8 +80,8 @@ class OnnxEngine(LayerEngine):
             for each, (kind, sizes) in zip(there, wanted.values(), strict=True)
         )
         if not fits:
-            said = ", ".join(f"{each.name} {each.type}{each.shape}" for each in there)
-            raise self._foreign(f"it has {said[:200]}")
+            signature = ", ".join(f"{each.name} {each.type}{each.shape}" for each in there)
+            raise self._foreign(f"it has {signature[:200]}")
 
     def _foreign(self, why: str) -> InputError:
         what = f"is not the graph of this bundle ({why})"

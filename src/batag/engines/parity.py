@@ -68,8 +68,8 @@ def compare(engine: Engine, bundle: Bundle, pages: Sequence[LabelledWords]) -> P
 
 
 def _points(bundle: Bundle, before: Floats, after: Floats, truth: Any) -> dict[str, Point]:
-    said = [point.model_dump() for point in bundle.description.dial]
-    dial = Dial.from_dicts(said, bundle.scheme.classes) if said else None
+    described = [point.model_dump() for point in bundle.description.dial]
+    dial = Dial.from_dicts(described, bundle.scheme.classes) if described else None
     chosen = {name: NAMES[name] for name in ("balanced", "rich")} if dial else {"most probable": 0.0}
     points = {}
     for name, richness in chosen.items():

@@ -35,7 +35,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def check_threads(threads: int | None) -> int:
-    """How many are asked for; those of the settings if nothing is said."""
+    """How many are asked for; those of the settings if none is given."""
     if threads is None:
         return settings.threads
     if type(threads) is not int or threads < 1:

@@ -41,8 +41,8 @@ class Sweep:
             gold = places(page.tags)
             seen: set[Place] = set()
             for richness, scores in self.tokens.items():
-                for true, said in zip(truth, self.tagger.labels_of(prediction, richness), strict=True):
-                    scores.add(true, said)
+                for true, predicted in zip(truth, self.tagger.labels_of(prediction, richness), strict=True):
+                    scores.add(true, predicted)
                 tags = raw.tags_of(prediction, richness)
                 self.tags[richness].add(*(((each[:3], each[3]) for each in some) for some in (gold, places(tags))))
                 for tag in tags:

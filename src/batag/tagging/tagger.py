@@ -31,7 +31,7 @@ _BATCH = 256
 AnyPage = Page | Mapping[str, Any]
 _Item = TypeVar("_Item")
 Known = dict[tuple[str, ...], Floats]
-"""What an engine said of the words of a window."""
+"""Probabilities by the words of a window."""
 
 
 class Tags(list[Tag]):
@@ -118,7 +118,7 @@ class Tagger:
         return self.decoding.calibration
 
     def offsets(self, richness: Richness) -> Floats | None:
-        """What is added to the logit of each label at a richness; balanced if none is said, None without operating points."""
+        """What is added to the logit of each label at a richness; balanced if none is given, None without operating points."""
         return self.decoding.offsets(richness)
 
     def tag(self, page: AnyPage, richness: Richness = None) -> list[Tag]:
@@ -136,7 +136,7 @@ class Tagger:
         """
         if batch is not None and (type(batch) is not int or batch < 1):
             raise UsageError(f"batch {batch!r} is not a whole number above 0", todo="Leave it out, or give 1 to 256")
-        self.offsets(richness)  # a richness that cannot be is said before the first page is asked for
+        self.offsets(richness)  # a richness that does not exist is an error before the first page is read
         return self._tag_many(pages, richness, batch)
 
     def _tag_many(self, pages: Iterable[AnyPage], richness: Richness, size: int | None) -> Iterator[Tags]:
@@ -147,7 +147,7 @@ class Tagger:
                 yield Tags(next(tagged)) if isinstance(page, Page) else Tags(error=page)
 
     def predict(self, pages: Iterable[Page]) -> Iterator[Prediction]:
-        """Each page in tokens with probabilities; `tags_of` and `labels_of` say what follows."""
+        """Each page in tokens with probabilities; `tags_of` and `labels_of` decide."""
         for some in _growing(pages, first=_BATCH, most=_BATCH):
             yield from self.predict_all(some)
 
