@@ -38,8 +38,8 @@ def wait_until(happened: Callable[[], object], *, while_runs: subprocess.Popen[b
     deadline = time.monotonic() + PATIENCE
     while not happened():
         if while_runs is not None and while_runs.poll() is not None and not happened():
-            said = while_runs.communicate()[1].decode()
-            raise AssertionError(f"it ended with {while_runs.returncode} before that: {said}")
+            message = while_runs.communicate()[1].decode()
+            raise AssertionError(f"it ended with {while_runs.returncode} before that: {message}")
         assert time.monotonic() < deadline, f"it did not happen within {PATIENCE} s"
         time.sleep(0.02)
 

@@ -92,9 +92,9 @@ def tiny_exported(scheme: str = "flat") -> Path:
 def _export_all(scheme: str, folder: Path) -> None:
     shutil.copytree(tiny_run(scheme) / "bundle", folder)
     bundle = read_bundle(folder)
-    said = bundle.description
+    description = bundle.description
     words = label_words(catalogue(10, split="dev"), bundle.segmentation)
-    examples = make_examples(words, bundle.scheme, window=said.window, overlap=said.overlap)
+    examples = make_examples(words, bundle.scheme, window=description.window, overlap=description.overlap)
     pages = [(each.words, each.labels) for each in examples]
     for engine in ("onnx", "torch-int8"):
         assert not export(bundle, engine=engine, pages=pages, force=engine == "torch-int8").refused
@@ -144,10 +144,10 @@ def tiny_backbone(folder: Path) -> Path:
     return folder
 
 
-class Said:
-    """An engine that gives each word the label it is told to (none: 0), with a probability that only the word decides."""
+class ScriptedEngine:
+    """An engine that gives each word the label that a function chooses, with a probability that only the word decides."""
 
-    name = "said"
+    name = "scripted"
 
     def __init__(self, scheme: Scheme, label: Callable[[str], str | None]) -> None:
         self.labels, self.label = scheme.labels, label
@@ -165,11 +165,11 @@ class Said:
         return [sure if number == chosen else rest for number in range(len(self.labels))]
 
 
-def told(label: Callable[[str], str | None], **made: Any) -> Tagger:
-    """A tagger whose engine gives words the labels it is told to; the bundle is as `make_bundle` makes it."""
+def scripted_tagger(label: Callable[[str], str | None], **made: Any) -> Tagger:
+    """A tagger whose engine gives words the labels that a function chooses; the bundle is as `make_bundle` makes it."""
     with tempfile.TemporaryDirectory() as folder:
         bundle = read_bundle(make_bundle(Path(folder) / "bundle", **made))
-    return Tagger(bundle, engine=Said(bundle.scheme, label))
+    return Tagger(bundle, engine=ScriptedEngine(bundle.scheme, label))
 
 
 def make_bundle(
@@ -238,8 +238,8 @@ def check_score(tag: Tag, prediction: Prediction, tagger: Tagger) -> None:
     origins, values = prediction.fields[number].origins, prediction.probabilities[number]
     columns = [place for place, name in enumerate(tagger.scheme.labels) if name[-len(tag.label) :] == tag.label]
     inside = [row for row, (start, end) in enumerate(origins) if start < tag.end and tag.start < end]
-    said = tagger.labels_of(prediction)[number]
-    own = [float(values[row, columns].sum()) for row in inside if said[row] in columns]
+    labels = tagger.labels_of(prediction)[number]
+    own = [float(values[row, columns].sum()) for row in inside if labels[row] in columns]
     assert tag.score is not None
     assert 0 <= tag.score <= 1
     assert tagger.calibration(min(own)) - 1e-5 <= tag.score <= tagger.calibration(max(own)) + 1e-5
@@ -272,9 +272,9 @@ def describe(bundle: Path) -> dict[str, Any]:
 
 def redescribe(bundle: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     """Change the `bundle.json` of a bundle as an attacker would, who can count checksums too."""
-    said = describe(bundle)
-    change(said)
-    (bundle / "bundle.json").write_bytes(with_digest(said))
+    description = describe(bundle)
+    change(description)
+    (bundle / "bundle.json").write_bytes(with_digest(description))
     return bundle
 
 
@@ -282,4 +282,4 @@ def exchange(bundle: Path, name: str, data: bytes) -> Path:
     """Put another file into a bundle, with its new size and SHA-256 in `bundle.json`: nothing but its content is wrong."""
     (bundle / name).write_bytes(data)
     new: Mapping[str, Any] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    return redescribe(bundle, lambda said: said["files"].update({name: new}))
+    return redescribe(bundle, lambda description: description["files"].update({name: new}))

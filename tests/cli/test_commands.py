@@ -53,23 +53,23 @@ def test_inspect_finds_the_leak_when_train_is_given_as_dev(batag, pages: Path) -
 
 def test_inspect_tells_near_twins_from_the_same_page(batag, tmp_path: Path) -> None:
     text = "waterproof hiking boots with a warm lining and a very soft sole for long walks in winter and autumn weather"
-    for name, said in (("train", text), ("dev", text.replace("warm", "cosy"))):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"title": said, "tags": []}) + "\n", encoding="utf-8")
-    said = batag("inspect", "train.jsonl", "dev.jsonl", cwd=tmp_path).stdout
-    assert "pages that are nearly the same as one of an earlier split: 1 (dev 1)" in said
-    assert "also in" not in said
+    for name, message in (("train", text), ("dev", text.replace("warm", "cosy"))):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"title": message, "tags": []}) + "\n", encoding="utf-8")
+    message = batag("inspect", "train.jsonl", "dev.jsonl", cwd=tmp_path).stdout
+    assert "pages that are nearly the same as one of an earlier split: 1 (dev 1)" in message
+    assert "also in" not in message
 
 
 @pytest.mark.parametrize(
-    ("tags", "said"), [("", "no page is labelled"), (', "tags": []', "none of the 1 labelled pages has a tag")]
+    ("tags", "message"), [("", "no page is labelled"), (', "tags": []', "none of the 1 labelled pages has a tag")]
 )
-def test_inspect_does_not_say_that_tags_fit_where_there_are_none(batag, tmp_path: Path, tags: str, said: str) -> None:
+def test_inspect_does_not_say_that_tags_fit_where_there_are_none(batag, tmp_path: Path, tags: str, message: str) -> None:
     (tmp_path / "p.jsonl").write_text(f'{{"title": "a red hat"{tags}}}\n', encoding="utf-8")
     text = batag("inspect", tmp_path / "p.jsonl").stdout
     assert "tags fit" not in text
     assert "no leak" not in text
     assert "two splits" not in text
-    assert said in text
+    assert message in text
 
 
 def test_inspect_names_what_to_do_when_tags_touch(batag, tmp_path: Path) -> None:
@@ -96,11 +96,11 @@ def test_inspect_draws_a_chart(batag, pages: Path, tmp_path: Path) -> None:
 
 def test_split_writes_three_files_that_hold_every_page_once(batag, pages: Path, tmp_path: Path) -> None:
     done = batag("split", pages, "--out", tmp_path / "splits", "--json")
-    facts = json.loads(done.stdout)
+    statistics = json.loads(done.stdout)
     lines = [
         (tmp_path / "splits" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines() for name in ("train", "dev", "test")
     ]
-    assert [len(part) for part in lines] == list(facts["splits"].values())
+    assert [len(part) for part in lines] == list(statistics["splits"].values())
     assert sorted(line for part in lines for line in part) == sorted(pages.read_text(encoding="utf-8").splitlines())
     report = json.loads(batag("inspect", *sorted((tmp_path / "splits").glob("*.jsonl")), "--json").stdout)
     assert report["leaks"]["pages"] == {}
@@ -157,8 +157,8 @@ def test_split_refuses_what_can_be_read_only_once(batag, tmp_path: Path) -> None
 def test_split_says_when_a_part_stays_empty(batag, tmp_path: Path) -> None:
     line = '{"title": "the very same text on every page of the shop, only number %d differs"}\n'
     (tmp_path / "p.jsonl").write_text("".join(line % number for number in range(10)), encoding="utf-8")
-    facts = json.loads(batag("split", tmp_path / "p.jsonl", "--out", tmp_path / "s", "--json").stdout)
-    assert "dev and test got no page" in facts["warning"]
+    statistics = json.loads(batag("split", tmp_path / "p.jsonl", "--out", tmp_path / "s", "--json").stdout)
+    assert "dev and test got no page" in statistics["warning"]
 
 
 def test_a_convert_without_a_page_replaces_nothing(batag, tmp_path: Path) -> None:
@@ -176,8 +176,8 @@ def test_segment_takes_a_mistyped_file_for_a_mistake_and_not_for_text(batag) -> 
 def test_inspect_says_how_many_pages_are_read_in_the_language_of_their_file(batag, tmp_path: Path) -> None:
     titles = ["红色连衣裙", "男士运动鞋", "外套", "NIKE"]
     (tmp_path / "p.jsonl").write_text("".join(json.dumps({"title": each}) + "\n" for each in titles), encoding="utf-8")
-    facts = json.loads(batag("inspect", tmp_path / "p.jsonl", "--json").stdout)["splits"]["train"]
-    assert (facts["languages"], facts["languages_by_file"]) == ({"zh-Hans": 4}, {"zh-Hans": 2})
+    statistics = json.loads(batag("inspect", tmp_path / "p.jsonl", "--json").stdout)["splits"]["train"]
+    assert (statistics["languages"], statistics["languages_by_file"]) == ({"zh-Hans": 4}, {"zh-Hans": 2})
     assert "zh-Hans 2 (short pages" in batag("inspect", tmp_path / "p.jsonl").stdout
 
 
@@ -203,10 +203,10 @@ def test_a_file_of_one_page_that_nobody_labelled_is_shown_in_plain_words(batag, 
     assert "1 page from" in batag("convert", tmp_path / "p.jsonl", tmp_path / "q.jsonl").stderr
 
 
-@pytest.mark.parametrize(("said", "meant"), [("titel=name", "title=name"), ("descripton=body", "description=body")])
-def test_a_misspelt_field_is_not_taken_for_one_of_ones_own(batag, tmp_path: Path, said: str, meant: str) -> None:
+@pytest.mark.parametrize(("message", "meant"), [("titel=name", "title=name"), ("descripton=body", "description=body")])
+def test_a_misspelt_field_is_not_taken_for_one_of_ones_own(batag, tmp_path: Path, message: str, meant: str) -> None:
     (tmp_path / "p.csv").write_text("name,body\na hat,red\n", encoding="utf-8")
-    done = batag("inspect", tmp_path / "p.csv", "--columns", said)
+    done = batag("inspect", tmp_path / "p.csv", "--columns", message)
     assert (done.returncode, f"Did you mean {meant}?" in done.stderr) == (2, True)
 
 

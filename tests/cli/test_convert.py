@@ -67,10 +67,10 @@ def test_a_csv_cell_is_written_as_it_is(tmp_path: Path, pages: Path) -> None:
 def test_a_cell_that_a_spreadsheet_would_run_is_escaped_on_request_and_comes_back(
     tmp_path: Path, pages: Path, name: str
 ) -> None:
-    said = run(pages, tmp_path / name, "--excel-safe", "--bom").stderr.decode()
-    assert "apostrophe in front: 2 " in said
-    facts = json.loads(run(pages, tmp_path / name, "--excel-safe", "--json").stdout)
-    assert facts["escaped_cells"] == {"title": 1, "description": 1}
+    message = run(pages, tmp_path / name, "--excel-safe", "--bom").stderr.decode()
+    assert "apostrophe in front: 2 " in message
+    report = json.loads(run(pages, tmp_path / name, "--excel-safe", "--json").stdout)
+    assert report["escaped_cells"] == {"title": 1, "description": 1}
     text = io.StringIO((tmp_path / name).read_bytes().decode("utf-8-sig"), newline="")
     rows = list(csv.DictReader(text, delimiter="," if name == "a.csv" else "\t"))
     assert (rows[1]["title"], rows[1]["description"]) == ("'=1+1", "'-5%")
@@ -115,8 +115,8 @@ def test_problems_go_to_standard_error_and_not_among_the_pages(tmp_path: Path) -
 def test_json_tells_what_was_done(tmp_path: Path, pages: Path) -> None:
     written(pages, pages.read_text(encoding="utf-8") + "broken\n")
     done = run(pages, tmp_path / "a.parquet", "--json")
-    facts = json.loads(done.stdout)
-    assert facts == {
+    report = json.loads(done.stdout)
+    assert report == {
         "in": str(pages),
         "from": "jsonl",
         "out": str(tmp_path / "a.parquet"),
@@ -151,7 +151,7 @@ def test_strict_ends_with_one_and_leaves_no_output(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("missing.jsonl", None, "missing.jsonl"),
         ("a.jsonl", "", "no page"),
@@ -163,10 +163,10 @@ def test_strict_ends_with_one_and_leaves_no_output(tmp_path: Path) -> None:
         ("a.jsonl", '{"title": "全新運動跑鞋輕量透氣男女適用台灣製造免運費"}\n'.encode("big5") * 5, "--encoding cp950"),
     ],
 )
-def test_input_that_is_wrong_ends_with_one_and_says_what_to_do(tmp_path: Path, name: str, content: Any, said: str) -> None:
+def test_input_that_is_wrong_ends_with_one_and_says_what_to_do(tmp_path: Path, name: str, content: Any, message: str) -> None:
     path = tmp_path / name if content is None else written(tmp_path / name, content)
     done = run(path, tmp_path / "out.jsonl", code=1)
-    assert said in done.stderr.decode()
+    assert message in done.stderr.decode()
     assert done.stdout == b""
     assert "batag: " in done.stderr.decode()
 
@@ -180,7 +180,7 @@ def test_a_folder_as_input_or_output_ends_with_one(tmp_path: Path, pages: Path) 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["out.xls"], "--to"),
         (["out"], "--to"),
@@ -199,10 +199,10 @@ def test_a_folder_as_input_or_output_ends_with_one(tmp_path: Path, pages: Path) 
     ids=lambda value: " ".join(value) if isinstance(value, list) else value,
 )
 def test_a_wrong_call_ends_with_two_and_offers_the_right_one(
-    tmp_path: Path, pages: Path, arguments: list[str], said: str
+    tmp_path: Path, pages: Path, arguments: list[str], message: str
 ) -> None:
     done = run(pages, *([tmp_path / arguments[0], *arguments[1:]] if arguments else []), code=2)
-    assert said in done.stderr.decode()
+    assert message in done.stderr.decode()
     assert [each.name for each in tmp_path.iterdir()] == ["pages.jsonl"]
 
 
@@ -227,10 +227,10 @@ def test_a_reader_that_goes_away_is_no_error(pages: Path) -> None:
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
-        said = process.stderr.read()
+        message = process.stderr.read()
         assert process.wait(timeout=60) == 0
-    assert b"Traceback" not in said
-    assert b"Broken" not in said
+    assert b"Traceback" not in message
+    assert b"Broken" not in message
 
 
 def test_help_names_every_option() -> None:

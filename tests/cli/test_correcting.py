@@ -59,28 +59,28 @@ def test_corrections_in_label_studio_teach_as_people_and_the_rest_as_a_model(tag
     assert typed("convert", tmp_path / "export.json", tmp_path / "corrected.jsonl").returncode == 0
     pages = read_all(tmp_path / "corrected.jsonl")
     assert [page.reviewed for page in pages] == [True] * CORRECTED + [False] * (len(pages) - CORRECTED)
-    bundle, said = trained(tmp_path / "corrected.jsonl", tmp_path / "run")
+    bundle, message = trained(tmp_path / "corrected.jsonl", tmp_path / "run")
     assert bundle["trained_on"]["sources"] == {
         "person": {"pages": CORRECTED, "tags": kept["person"], "weight": 1.0},
         "model": {"pages": len(pages) - CORRECTED, "tags": kept["model"], "weight": 0.3},
     }
     assert (bundle["trained_on"]["reviewed"], bundle["metrics"]["dev"]["measured_by"]) == (CORRECTED, "person")
-    assert f"person: {CORRECTED} pages, {kept['person']} tags" in said
-    assert f"model: {len(pages) - CORRECTED} pages, {kept['model']} tags, each token counts 0.3" in said
-    assert "NO PERSON" not in said
+    assert f"person: {CORRECTED} pages, {kept['person']} tags" in message
+    assert f"model: {len(pages) - CORRECTED} pages, {kept['model']} tags, each token counts 0.3" in message
+    assert "NO PERSON" not in message
 
 
 def test_corrections_by_hand_teach_as_people_once_it_is_said_that_they_were_seen(tagged: Path, tmp_path: Path) -> None:
     corrected = [replace(page, tags=page.tags[1:]) for page in read_all(tagged)[:CORRECTED]]
     write_pages(corrected, tmp_path / "by-hand.jsonl")
-    bundle, said = trained(tmp_path / "by-hand.jsonl", tmp_path / "unsaid")
+    bundle, message = trained(tmp_path / "by-hand.jsonl", tmp_path / "unsaid")
     assert bundle["trained_on"]["sources"].keys() == {"model"}
-    assert "no person has seen any of the pages that are learnt from" in said
+    assert "no person has seen any of the pages that are learnt from" in message
     assert typed("convert", tmp_path / "by-hand.jsonl", tmp_path / "seen.jsonl", "--reviewed").returncode == 0
-    bundle, said = trained(tmp_path / "seen.jsonl", tmp_path / "run")
+    bundle, message = trained(tmp_path / "seen.jsonl", tmp_path / "run")
     tags = sum(len(page.tags) for page in corrected)
     assert bundle["trained_on"]["sources"] == {"person": {"pages": CORRECTED, "tags": tags, "weight": 1.0}}
-    assert f"person: {CORRECTED} pages, {tags} tags" in said
+    assert f"person: {CORRECTED} pages, {tags} tags" in message
 
 
 @pytest.mark.parametrize("out", ["again.jsonl", "again.csv", "again.parquet", "again.json"])

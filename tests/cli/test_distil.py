@@ -54,11 +54,11 @@ def test_a_swift_bundle_is_shown_evaluated_and_tags(pages: Path, tmp_path: Path)
 def test_machines_get_json_and_dev_pages_choose_the_dial(pages: Path, tmp_path: Path) -> None:
     write_pages(catalogue(4, split="dev"), tmp_path / "dev.jsonl")
     call = ("distil", tiny_run(), pages, "-o", tmp_path / "swift", "--dev", tmp_path / "dev.jsonl", "--json", *SETTINGS)
-    said = json.loads(typed(*call).stdout)
-    assert said["bundle"] == str(tmp_path / "swift")
-    assert said["trained_on"]["pages"] + said["trained_on"]["held_out"] == 45
-    assert 0 <= said["metrics"]["teacher"]["same"] <= 1
-    assert set(said["metrics"]["dev"]["points"]) == {"most probable", "clean", "balanced", "rich"}
+    message = json.loads(typed(*call).stdout)
+    assert message["bundle"] == str(tmp_path / "swift")
+    assert message["trained_on"]["pages"] + message["trained_on"]["held_out"] == 45
+    assert 0 <= message["metrics"]["teacher"]["same"] <= 1
+    assert set(message["metrics"]["dev"]["points"]) == {"most probable", "clean", "balanced", "rich"}
 
 
 def test_dev_pages_that_no_person_has_seen_are_named_loudly_also_beside_json(pages: Path, tmp_path: Path) -> None:

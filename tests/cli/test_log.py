@@ -74,10 +74,10 @@ def test_a_long_epoch_says_how_far_it_is(clock: Any, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(10, "about 10 s left"), (600, "about 10 min left"), (36_000, "about 10.0 h left")]
+    ("seconds", "message"), [(10, "about 10 s left"), (600, "about 10 min left"), (36_000, "about 10.0 h left")]
 )
-def test_time_left_is_said_in_a_unit_that_fits(seconds: float, said: str) -> None:
-    assert terminal.time_left(seconds, 0.5) == said
+def test_time_left_is_said_in_a_unit_that_fits(seconds: float, message: str) -> None:
+    assert terminal.time_left(seconds, 0.5) == message
 
 
 @pytest.mark.long

@@ -53,9 +53,9 @@ def test_schedules_are_printed_and_drawn(tmp_path: Path) -> None:
 
 
 def test_thresholds_are_those_of_the_pages(corpus: list[str], tmp_path: Path) -> None:
-    facts = json.loads(typed("paper", "thresholds", *corpus[:2], "--json", "--out", tmp_path).stdout)
+    report = json.loads(typed("paper", "thresholds", *corpus[:2], "--json", "--out", tmp_path).stdout)
     assert (tmp_path / "thresholds.png").stat().st_size > 5_000
-    counts, points = facts["counts"], facts["thresholds"]
+    counts, points = report["counts"], report["thresholds"]
     assert set(counts) == {"none", "brand", "goods"}
     for label, point in points["WCE"].items():
         assert point == pytest.approx(counts[label] / (counts["none"] + counts[label]), abs=5e-3)
@@ -74,12 +74,12 @@ def test_a_table_is_trained_written_and_not_trained_again(corpus: list[str], tmp
     assert "8 of 8 cells finished" in text
     assert "--seeds 2" in text
     assert str(tmp_path) not in text
-    facts = json.loads((tmp_path / "made-encoders-part.json").read_text(encoding="utf-8"))
-    assert [len(row["end"]["macro_f1"]) for row in facts["cells"]] == [2, 2, 2, 2]
+    report = json.loads((tmp_path / "made-encoders-part.json").read_text(encoding="utf-8"))
+    assert [len(row["end"]["macro_f1"]) for row in report["cells"]] == [2, 2, 2, 2]
     assert (tmp_path / "made-encoders-part.png").stat().st_size > 5_000
     again = typed(*call, "--json")
     assert "8 of 8 cells are finished already" in again.stderr
-    assert json.loads(again.stdout) == facts
+    assert json.loads(again.stdout) == report
 
 
 def test_what_is_finished_is_shown_without_training(corpus: list[str], tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_what_is_finished_is_shown_without_training(corpus: list[str], tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["paper", "encoder"], "'encoder' is not a table"),
         (["paper", "encoders", "--train", "x.tsv"], "--train, --dev and --test go together"),
@@ -110,11 +110,13 @@ def test_what_is_finished_is_shown_without_training(corpus: list[str], tmp_path:
         (["paper", "encoders", "--scale-warmup"], "the table encoders has no warm-ups of its own"),
     ],
 )
-def test_mistakes_are_one_clear_line(arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_are_one_clear_line(
+    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     done = typed(*arguments)
     assert done.returncode in (1, 2)
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 

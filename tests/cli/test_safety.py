@@ -42,11 +42,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(said: str) -> None:
+def check(messages: str) -> None:
     """Nothing in it moves a terminal, and no message is made up."""
-    assert not ORDERS.search(said), ascii(ORDERS.findall(said))
-    assert "\nbatag: all is well" not in said
-    said.encode()
+    assert not ORDERS.search(messages), ascii(ORDERS.findall(messages))
+    assert "\nbatag: all is well" not in messages
+    messages.encode()
 
 
 IN, OUT = f"{NAME}.jsonl", f"{NAME}-out"
@@ -115,15 +115,15 @@ def test_at_a_terminal_only_the_command_itself_gives_orders(folder: Path) -> Non
     environment = os.environ | {"TERM": "xterm", "NO_COLOR": "1"}
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
         os.close(theirs)
-        said = b""
+        messages = b""
         while True:
             try:
-                said += os.read(ours, 1 << 16)
+                messages += os.read(ours, 1 << 16)
             except OSError:  # the other side is closed
                 break
     os.close(ours)
-    assert process.returncode == 0, said
-    text = said.decode()
+    assert process.returncode == 0, messages
+    text = messages.decode()
     assert "6 pages tagged" in text
     assert "\x1b[31m" not in text
     assert "\x1b]0;" not in text

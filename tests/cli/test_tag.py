@@ -211,9 +211,9 @@ def test_a_reader_that_leaves_early_ends_the_command_quietly(tmp_path: Path) -> 
         assert process.stderr is not None
         assert json.loads(process.stdout.readline())["tags"] is not None
         process.stdout.close()
-        said = process.stderr.read().decode()
+        messages = process.stderr.read().decode()
         assert process.wait(timeout=60) == 0
-    assert said == ""
+    assert messages == ""
 
 
 def test_a_line_of_standard_input_over_the_limit_is_no_page(batag: Any) -> None:
@@ -284,8 +284,8 @@ def test_a_job_that_fails_leaves_the_old_output_as_it_was(files: Path, tmp_path:
     (tmp_path / "t.jsonl").write_text("keep", encoding="utf-8")
     for name in ("empty.jsonl", "only-bad.jsonl"):
         assert typed("tag", tiny_run(), files / name, "--out", tmp_path / "t.jsonl", "--restart").returncode == 1
-    said = ("--strict", "--restart", "--out", tmp_path / "t.jsonl")
-    assert "--strict" in typed("tag", tiny_run(), files / "bad.jsonl", *said).stderr
+    messages = ("--strict", "--restart", "--out", tmp_path / "t.jsonl")
+    assert "--strict" in typed("tag", tiny_run(), files / "bad.jsonl", *messages).stderr
     assert (tmp_path / "t.jsonl").read_text(encoding="utf-8") == "keep"
     assert [path.name for path in tmp_path.iterdir()] == ["t.jsonl"]
 

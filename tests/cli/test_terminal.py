@@ -20,7 +20,7 @@ def at_a_terminal(*arguments: object) -> str:
         [BATAG, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     ) as process:
         os.close(theirs)
-        said = b""
+        message = b""
         while True:
             try:
                 piece = os.read(ours, 1 << 16)
@@ -28,29 +28,29 @@ def at_a_terminal(*arguments: object) -> str:
                 break
             if not piece:
                 break
-            said += piece
+            message += piece
     os.close(ours)
-    assert process.returncode == 0, said.decode()
-    return said.decode()
+    assert process.returncode == 0, message.decode()
+    return message.decode()
 
 
 def test_progress_shows_a_count_and_a_rate(tmp_path: Path) -> None:
-    said = at_a_terminal("sample", "--pages", 20_000, "--out", tmp_path / "pages.jsonl")
-    assert "per second" in said
-    assert "20,000 zh-Hant pages" in said
-    said = at_a_terminal("convert", tmp_path / "pages.jsonl", tmp_path / "again.jsonl.gz")
-    assert "converting" in said
-    assert "per second" in said
+    message = at_a_terminal("sample", "--pages", 20_000, "--out", tmp_path / "pages.jsonl")
+    assert "per second" in message
+    assert "20,000 zh-Hant pages" in message
+    message = at_a_terminal("convert", tmp_path / "pages.jsonl", tmp_path / "again.jsonl.gz")
+    assert "converting" in message
+    assert "per second" in message
 
 
 def test_tokens_are_coloured_at_a_terminal() -> None:
-    said = at_a_terminal("segment", "防水登山鞋 ABC-123")
-    assert "\x1b[" in said
-    assert "登山鞋" in said
+    message = at_a_terminal("segment", "防水登山鞋 ABC-123")
+    assert "\x1b[" in message
+    assert "登山鞋" in message
 
 
 def test_problems_are_coloured_and_counted(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"title": "ACME"}\nnothing\n', encoding="utf-8")
-    said = at_a_terminal("inspect", tmp_path / "a.jsonl")
-    assert "1 problem: 1 page skipped (1 bad-json)" in said
-    assert "a.jsonl:2" in said
+    message = at_a_terminal("inspect", tmp_path / "a.jsonl")
+    assert "1 problem: 1 page skipped (1 bad-json)" in message
+    assert "a.jsonl:2" in message

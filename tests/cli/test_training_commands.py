@@ -69,16 +69,16 @@ def message(done: subprocess.CompletedProcess[str], code: int, *says: str) -> st
 def test_train_show_evaluate_and_tag_follow_one_another(batag: Any, files: Path, tmp_path: Path) -> None:
     done = batag("train", files / "train.jsonl", "--dev", files / "dev.jsonl", "--out", tmp_path / "run", *SETTINGS, "--json")
     assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
-    assert facts["bundle"] == str(tmp_path / "run" / "bundle")
-    assert (facts["data"]["train"]["pages"], facts["data"]["dev"]["pages"]) == (36, 12)
-    assert 0 < facts["dev"]["tokens"]["macro_f2"] <= 1
+    statistics = json.loads(done.stdout)
+    assert statistics["bundle"] == str(tmp_path / "run" / "bundle")
+    assert (statistics["data"]["train"]["pages"], statistics["data"]["dev"]["pages"]) == (36, 12)
+    assert 0 < statistics["dev"]["tokens"]["macro_f2"] <= 1
     assert done.stderr.count("dev macro F1") == 2
     shown = json.loads(typed("show", tmp_path / "run", "--json").stdout)
-    assert shown["metrics"]["dev"] == facts["dev"]
+    assert shown["metrics"]["dev"] == statistics["dev"]
     assert shown["scheme"]["classes"] == ["goods", "brand"]
     scored = json.loads(typed("evaluate", tmp_path / "run", files / "dev.jsonl", "--json").stdout)
-    assert scored["tokens"] == facts["dev"]["tokens"]
+    assert scored["tokens"] == statistics["dev"]["tokens"]
     names = {path.name for path in (tmp_path / "run").iterdir()} - {".lock"}
     assert {"bundle", "curves.png", "data.json", "metrics.jsonl", "recipe.toml"} < names
     assert not any(name.endswith(".tmp") for name in names)
@@ -89,11 +89,11 @@ def test_dev_pages_that_also_stand_in_train_are_counted_and_said(files: Path, tm
     quick = (*SETTINGS, "--set", "training.epochs=1", "--json")
     done = typed("train", tmp_path / "leaks.jsonl", "--dev", files / "dev.jsonl", "--out", tmp_path / "run", *quick)
     assert "dev: pages that are in train too, word for word: 3 of 12; " in done.stderr
-    facts = json.loads(done.stdout)
-    assert facts["data"]["dev"]["in_train"] == 3
+    statistics = json.loads(done.stdout)
+    assert statistics["data"]["dev"]["in_train"] == 3
     shown = json.loads(typed("show", tmp_path / "run", "--json").stdout)
-    assert facts["mixing_weight"] == shown["mixing_weight"]
-    assert any("mixing weight" in line for line in facts["doubts"]) == (facts["mixing_weight"] > 0.95)
+    assert statistics["mixing_weight"] == shown["mixing_weight"]
+    assert any("mixing weight" in line for line in statistics["doubts"]) == (statistics["mixing_weight"] > 0.95)
 
 
 def test_an_encoder_that_decides_nearly_nothing_is_said_and_what_to_do() -> None:
@@ -121,34 +121,34 @@ def test_training_on_few_pages_says_what_is_not_to_be_trusted_and_how_many_more_
     assert "labelled pages more at this rate" in line
     assert "would do" not in done.stderr
     assert "measurable, not good: batag curve" in done.stderr
-    said = done.stdout.replace("\n", " ")
-    assert "scores could not be calibrated" in said
-    assert "clean and rich tags are the same for" in said
+    messages = done.stdout.replace("\n", " ")
+    assert "scores could not be calibrated" in messages
+    assert "clean and rich tags are the same for" in messages
 
 
 def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
-    facts: dict[str, Any] = {
+    statistics: dict[str, Any] = {
         "train": {"pages": 100, "class_tags": {"goods": 500, "brand": 25}},
         "dev": {"pages": 100, "class_tags": {"goods": 500, "brand": 20}},
         "held_out": False,
     }
-    (line, _) = rare_classes(facts)
+    (line, _) = rare_classes(statistics)
     assert line.startswith("brand is rare in train: 25 tags")
     assert "about 100 labelled pages" in line
     assert "(50 and 20 take about 100 labelled pages more to learn from at this rate)" in line
-    facts["dev"]["class_tags"]["brand"] = 2
-    assert rare_classes(facts)[0].startswith("brand is rare in train and dev: 25 tags")
+    statistics["dev"]["class_tags"]["brand"] = 2
+    assert rare_classes(statistics)[0].startswith("brand is rare in train and dev: 25 tags")
     wanted = "about 100 labelled pages more to learn from and 900 labelled pages more in dev at this rate"
-    assert wanted in rare_classes(facts)[0]
-    facts["dev"]["class_tags"]["brand"] = 0
-    assert "and 80 labelled pages more in dev" in rare_classes(facts)[0]
-    facts["dev"]["class_tags"]["brand"] = 2
-    facts["held_out"] = True
-    assert "about 9,000 labelled pages" in rare_classes(facts)[0]
-    facts["train"]["class_tags"]["brand"] = 262
-    assert rare_classes(facts)[0].startswith("brand is rare in dev: 262 tags to learn from, 2 to be measured by")
-    facts["train"]["class_tags"], facts["dev"]["class_tags"] = ({"goods": 50}, {"goods": 20})
-    assert rare_classes(facts) == []
+    assert wanted in rare_classes(statistics)[0]
+    statistics["dev"]["class_tags"]["brand"] = 0
+    assert "and 80 labelled pages more in dev" in rare_classes(statistics)[0]
+    statistics["dev"]["class_tags"]["brand"] = 2
+    statistics["held_out"] = True
+    assert "about 9,000 labelled pages" in rare_classes(statistics)[0]
+    statistics["train"]["class_tags"]["brand"] = 262
+    assert rare_classes(statistics)[0].startswith("brand is rare in dev: 262 tags to learn from, 2 to be measured by")
+    statistics["train"]["class_tags"], statistics["dev"]["class_tags"] = ({"goods": 50}, {"goods": 20})
+    assert rare_classes(statistics) == []
 
 
 def test_a_bundle_without_its_run_has_no_old_pages_and_training_from_it_says_so(files: Path, tmp_path: Path) -> None:
@@ -341,23 +341,23 @@ def test_a_process_ends_with_the_same_code_and_message(batag: Any, files: Path, 
 def test_show_says_what_a_bundle_is() -> None:
     done = typed("show", tiny_run())
     assert done.returncode == 0, done.stderr
-    said = ("flat", "format 7", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
+    messages = ("flat", "format 7", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
     head = (
         "chain CRF; window CRF of 2 words to each side, mixing weight",
         "parts of speech",
         "rjieba",
         "sudachidict_small",
     )
-    for word in (*said, *head, "token level", "tag level"):
+    for word in (*messages, *head, "token level", "tag level"):
         assert word in done.stdout, word
-    facts = json.loads(typed("show", tiny_run(), "--json").stdout)
+    statistics = json.loads(typed("show", tiny_run(), "--json").stdout)
     weights = tiny_tagger().bundle.weights
-    assert facts["parameters"] == sum(value.numel() for value in weights.values())
-    assert facts["bytes"] == sum(
+    assert statistics["parameters"] == sum(value.numel() for value in weights.values())
+    assert statistics["bytes"] == sum(
         path.stat().st_size for path in (tiny_run() / "bundle").iterdir() if path.name != "bundle.json"
     )
-    assert facts["engines"] == ["torch"]
-    assert 0 <= facts["mixing_weight"] <= 1
+    assert statistics["engines"] == ["torch"]
+    assert 0 <= statistics["mixing_weight"] <= 1
 
 
 def test_show_tells_of_a_bundle_that_says_little_about_itself(tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ def test_show_tells_of_a_bundle_that_says_little_about_itself(tmp_path: Path) ->
     ids=str,
 )
 def test_show_does_not_stumble_over_what_a_strange_bundle_says_of_itself(tmp_path: Path, change: dict[str, Any]) -> None:
-    bundle = redescribe(make_bundle(tmp_path / "b"), lambda said: said.update(change))
+    bundle = redescribe(make_bundle(tmp_path / "b"), lambda messages: messages.update(change))
     done = typed("show", bundle)
     assert done.returncode in (0, 1)
     assert "\x1b" not in done.stdout
@@ -397,13 +397,13 @@ def test_show_does_not_stumble_over_a_deep_recipe(tmp_path: Path) -> None:
     deep: Any = 1
     for _ in range(400):
         deep = {"deeper": deep}
-    bundle = redescribe(make_bundle(tmp_path / "b"), lambda said: said.update(recipe=deep))
+    bundle = redescribe(make_bundle(tmp_path / "b"), lambda messages: messages.update(recipe=deep))
     for arguments in ((), ("--json",)):
         assert typed("show", bundle, *arguments).returncode in (0, 1)
 
 
 def test_show_refuses_what_cannot_tag(tmp_path: Path) -> None:
-    bundle = redescribe(make_bundle(tmp_path / "b"), lambda said: said["segmentation"].update(name="klingon"))
+    bundle = redescribe(make_bundle(tmp_path / "b"), lambda messages: messages["segmentation"].update(name="klingon"))
     message(typed("show", bundle), 1, "bundle.json", "klingon")
 
 
@@ -418,13 +418,18 @@ def _flipped(folder: Path) -> None:
 
 SPOILT: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "missing": (shutil.rmtree, ("is not there", "Name the folder")),
-    "a newer format": (lambda folder: redescribe(folder, lambda said: said.update(format=99)), ("bundle.json", "newer batag")),
+    "a newer format": (
+        lambda folder: redescribe(folder, lambda messages: messages.update(format=99)),
+        ("bundle.json", "newer batag"),
+    ),
     "a file missing": (lambda folder: (folder / "vocabulary.json").unlink(), ("vocabulary.json", "is missing", "Copy")),
     "a flipped byte": (_flipped, ("model.safetensors", "SHA-256", "Copy")),
     "no description": (lambda folder: (folder / "bundle.json").unlink(), ("bundle.json", "Name the folder")),
     "not JSON": (lambda folder: (folder / "bundle.json").write_bytes(b"{"), ("bundle.json", "is not JSON")),
     "a path trick": (
-        lambda folder: redescribe(folder, lambda said: said["files"].update({"../x": said["files"]["vocabulary.json"]})),
+        lambda folder: redescribe(
+            folder, lambda messages: messages["files"].update({"../x": messages["files"]["vocabulary.json"]})
+        ),
         ("bundle.json", "../x"),
     ),
 }

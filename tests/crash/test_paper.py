@@ -58,10 +58,10 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def numbers(out: Path) -> dict[str, Any]:
-    facts = json.loads((out / "x-encoders-part.json").read_text(encoding="utf-8"))
-    for row in facts["cells"]:
+    report = json.loads((out / "x-encoders-part.json").read_text(encoding="utf-8"))
+    for row in report["cells"]:
         del row["seconds"]
-    return dict(facts)
+    return dict(report)
 
 
 @pytest.mark.long

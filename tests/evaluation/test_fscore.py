@@ -16,9 +16,9 @@ from batag.evaluation.fscore import fbeta, macro_fbeta, precision, recall
 Ints = NDArray[np.int64]
 
 
-def confusion_of(truth: Ints, said: Ints, classes: int) -> Ints:
+def confusion_of(truth: Ints, predictions: Ints, classes: int) -> Ints:
     table = np.zeros((classes, classes), dtype=np.int64)
-    for true, predicted in zip(truth, said, strict=True):
+    for true, predicted in zip(truth, predictions, strict=True):
         table[true, predicted] += 1
     return table
 
@@ -28,11 +28,11 @@ def labelled(draw: st.DrawFn) -> tuple[Ints, Ints, int]:
     """Truth and prediction; some classes may never be true, or never predicted, or neither."""
     classes = draw(st.integers(2, 6))
     true_ones = st.sampled_from(draw(st.lists(st.integers(0, classes - 1), min_size=1, unique=True)))
-    said_ones = st.sampled_from(draw(st.lists(st.integers(0, classes - 1), min_size=1, unique=True)))
+    predicted_ones = st.sampled_from(draw(st.lists(st.integers(0, classes - 1), min_size=1, unique=True)))
     size = draw(st.integers(1, 40))
     truth = draw(st.lists(true_ones, min_size=size, max_size=size))
-    said = draw(st.lists(said_ones, min_size=size, max_size=size))
-    return np.array(truth), np.array(said), classes
+    predictions = draw(st.lists(predicted_ones, min_size=size, max_size=size))
+    return np.array(truth), np.array(predictions), classes
 
 
 @given(case=labelled(), beta=st.sampled_from([0.5, 1, 2, 3.7]))
@@ -40,15 +40,17 @@ def labelled(draw: st.DrawFn) -> tuple[Ints, Ints, int]:
 def test_scores_are_scikit_learns(case: tuple[Ints, Ints, int], beta: float) -> None:
     from sklearn.metrics import fbeta_score, precision_score, recall_score
 
-    truth, said, classes = case
-    table = confusion_of(truth, said, classes)
+    truth, predictions, classes = case
+    table = confusion_of(truth, predictions, classes)
     given_ = {"labels": list(range(classes)), "zero_division": 0}
-    np.testing.assert_allclose(fbeta(table, beta), fbeta_score(truth, said, beta=beta, average=None, **given_), atol=1e-12)
-    np.testing.assert_allclose(precision(table), precision_score(truth, said, average=None, **given_), atol=1e-12)
-    np.testing.assert_allclose(recall(table), recall_score(truth, said, average=None, **given_), atol=1e-12)
-    macro = fbeta_score(truth, said, beta=beta, average="macro", **given_)
+    np.testing.assert_allclose(
+        fbeta(table, beta), fbeta_score(truth, predictions, beta=beta, average=None, **given_), atol=1e-12
+    )
+    np.testing.assert_allclose(precision(table), precision_score(truth, predictions, average=None, **given_), atol=1e-12)
+    np.testing.assert_allclose(recall(table), recall_score(truth, predictions, average=None, **given_), atol=1e-12)
+    macro = fbeta_score(truth, predictions, beta=beta, average="macro", **given_)
     assert macro_fbeta(table, beta) == pytest.approx(macro, abs=1e-12)
-    without = fbeta_score(truth, said, beta=beta, average="macro", labels=list(range(1, classes)), zero_division=0)
+    without = fbeta_score(truth, predictions, beta=beta, average="macro", labels=list(range(1, classes)), zero_division=0)
     assert macro_fbeta(table, beta, skip_none=True) == pytest.approx(without, abs=1e-12)
 
 

@@ -41,8 +41,8 @@ def tokens(
 
 
 def macro(logits: NDArray[Any], truth: NDArray[Any], offsets: Any, beta: float, scheme: Scheme = FLAT) -> float:
-    said = class_numbers(scheme)[(logits + label_offsets(scheme, offsets)).argmax(1)]
-    return macro_fbeta(np.bincount(3 * truth + said, minlength=9).reshape(3, 3), beta)
+    predicted = class_numbers(scheme)[(logits + label_offsets(scheme, offsets)).argmax(1)]
+    return macro_fbeta(np.bincount(3 * truth + predicted, minlength=9).reshape(3, 3), beta)
 
 
 @pytest.mark.parametrize("beta", [0.5, 1, 2])
@@ -153,13 +153,13 @@ def test_it_is_the_same_after_a_bundle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "value"), [("clean", 0), ("balanced", 0.5), ("rich", 1), ("0.3", 0.3), (0.7, 0.7), (None, None)]
+    ("given_richness", "value"), [("clean", 0), ("balanced", 0.5), ("rich", 1), ("0.3", 0.3), (0.7, 0.7), (None, None)]
 )
-def test_richness_has_names_and_numbers(said: Any, value: float | None) -> None:
-    assert parse_richness(said) == value
+def test_richness_has_names_and_numbers(given_richness: Any, value: float | None) -> None:
+    assert parse_richness(given_richness) == value
 
 
-@pytest.mark.parametrize("said", ["richer", "1.1", -0.1, "nan", "", [1], {}])
-def test_another_richness_is_the_users_mistake(said: Any) -> None:
+@pytest.mark.parametrize("given_richness", ["richer", "1.1", -0.1, "nan", "", [1], {}])
+def test_another_richness_is_the_users_mistake(given_richness: Any) -> None:
     with pytest.raises(UsageError, match="is not clean, balanced, rich or a number from 0 to 1"):
-        parse_richness(said)
+        parse_richness(given_richness)

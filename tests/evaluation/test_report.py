@@ -38,9 +38,9 @@ def test_tokens_are_counted_by_class_in_any_scheme(scheme: Scheme, data: st.Data
         size = data.draw(st.integers(0, 8))
         label = st.integers(0, len(scheme.labels) - 1)
         truth = data.draw(st.lists(st.integers(-1, len(scheme.labels) - 1), min_size=size, max_size=size))
-        said = data.draw(st.lists(label, min_size=size, max_size=size))
-        scores.add(truth, np.array(said))
-        for true, predicted in zip(truth, said, strict=True):
+        predictions = data.draw(st.lists(label, min_size=size, max_size=size))
+        scores.add(truth, np.array(predictions))
+        for true, predicted in zip(truth, predictions, strict=True):
             if true >= 0:
                 expected[class_named(scheme, true), class_named(scheme, predicted)] += 1
     assert scores.confusion.tolist() == expected.tolist()
@@ -61,11 +61,11 @@ def test_begin_and_inside_of_a_class_are_one_class() -> None:
 
 def test_flat_and_bio_give_the_same_scores_of_the_same_spans() -> None:
     true = [(0, 1, "goods"), (3, 3, "brand"), (4, 6, "feature")]
-    said = [(0, 0, "goods"), (3, 4, "brand"), (5, 6, "feature"), (8, 9, "brand")]
+    predictions = [(0, 0, "goods"), (3, 4, "brand"), (5, 6, "feature"), (8, 9, "brand")]
     reports = []
     for scheme in (FLAT, BIO):
         scores = TokenScores(scheme)
-        scores.add(scheme.encode(true, length=10), scheme.encode(said, length=10))
+        scores.add(scheme.encode(true, length=10), scheme.encode(predictions, length=10))
         reports.append(scores.report())
     assert reports[0] == reports[1]
 
@@ -140,12 +140,12 @@ def test_a_tag_counts_only_with_the_right_borders_and_the_right_class() -> None:
 def test_tag_scores_equal_counting_one_by_one(pages: list[tuple[list[tuple[object, str]], list[tuple[object, str]]]]) -> None:
     scores = TagScores()
     counts = {name: [0, 0, 0] for name in CLASSES}
-    for truth, said in pages:
-        scores.add(truth, iter(said))
-        for tag in {*truth, *said}:
-            counts[tag[1]][0] += tag in truth and tag in said
+    for truth, predictions in pages:
+        scores.add(truth, iter(predictions))
+        for tag in {*truth, *predictions}:
+            counts[tag[1]][0] += tag in truth and tag in predictions
             counts[tag[1]][1] += tag in truth
-            counts[tag[1]][2] += tag in said
+            counts[tag[1]][2] += tag in predictions
     report = scores.report()
     seen = {name: each for name, each in counts.items() if any(each)}
     assert report["classes"].keys() == seen.keys()
@@ -176,13 +176,14 @@ def test_no_tags_at_all_score_zero() -> None:
 
 
 def scored(
-    truth: Sequence[int], said: Sequence[int], *, language: str = "ja", field: str = "title", shop: str = "a"
+    truth: Sequence[int], predictions: Sequence[int], *, language: str = "ja", field: str = "title", shop: str = "a"
 ) -> ScoredField:
     """Each token is two characters long."""
     tags = [
-        [Tag(field, 2 * first, 2 * last + 2, name) for first, last, name in FLAT.decode(labels)] for labels in (truth, said)
+        [Tag(field, 2 * first, 2 * last + 2, name) for first, last, name in FLAT.decode(labels)]
+        for labels in (truth, predictions)
     ]
-    return ScoredField(language, field, shop, truth, said, *tags)
+    return ScoredField(language, field, shop, truth, predictions, *tags)
 
 
 FIELDS = [

@@ -13,15 +13,15 @@ from batag.settings import settings
 LONG = "waterproof hiking boots with a warm lining and a very soft sole for long walks in winter and autumn weather"
 
 
-def made(id: str, text: str, *tags: tuple[str, str], labelled: bool = True, **facts: Any) -> Page:
+def made(id: str, text: str, *tags: tuple[str, str], labelled: bool = True, **statistics: Any) -> Page:
     """A page with one field; tags as (text, label), each at the first place after the one before."""
     found, done = [], 0
     for piece, label in tags:
         start = text.index(piece, done)
         done = start + len(piece)
         found.append(Tag("title", start, done, label, piece))
-    facts = {"language": "en", "where": f"pages.jsonl:{id}"} | facts
-    return Page(id, {"title": text}, tags=tuple(found), labelled=labelled, **facts)
+    statistics = {"language": "en", "where": f"pages.jsonl:{id}"} | statistics
+    return Page(id, {"title": text}, tags=tuple(found), labelled=labelled, **statistics)
 
 
 def report(train: list[Page], dev: list[Page] | None = None, test: list[Page] | None = None) -> dict[str, Any]:
@@ -66,7 +66,10 @@ def test_counts_of_a_tiny_data_set() -> None:
 def test_every_field_is_counted_by_itself() -> None:
     page = Page("1", {"title": "red hat", "description": "a very warm red hat"}, language="en", labelled=True)
     fields = report([page])["splits"]["train"]["fields"]
-    assert [(name, facts["tokens_per_page"]) for name, facts in fields.items()] == [("title", 2.0), ("description", 5.0)]
+    assert [(name, statistics["tokens_per_page"]) for name, statistics in fields.items()] == [
+        ("title", 2.0),
+        ("description", 5.0),
+    ]
 
 
 def test_languages_are_detected_where_none_is_said() -> None:

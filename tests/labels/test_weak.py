@@ -218,8 +218,8 @@ def shop(tmp_path: Path) -> Path:
 def test_the_command_writes_labelled_pages_and_says_what_it_found(shop: Path) -> None:
     call = ["weak", shop / "pages.jsonl", "--terms", f"{shop / 'brands.txt'}=brand", "--terms", f"{shop / 'goods.txt'}=goods"]
     done = typed(*call, "--out", shop / "out.jsonl", "--json")
-    facts = json.loads(done.stdout)
-    assert facts["labels"] == {"brand": {"terms": 1, "found": 1, "tags": 1}, "goods": {"terms": 2, "found": 1, "tags": 1}}
+    statistics = json.loads(done.stdout)
+    assert statistics["labels"] == {"brand": {"terms": 1, "found": 1, "tags": 1}, "goods": {"terms": 2, "found": 1, "tags": 1}}
     first, second = map(json.loads, (shop / "out.jsonl").read_text("utf-8").splitlines())
     assert [(tag["label"], tag["text"]) for tag in first["tags"]] == [("brand", "ACME"), ("goods", "trail shoes")]
     assert [tag["source"] for tag in first["tags"]] == ["terms", "terms"]
@@ -229,7 +229,7 @@ def test_the_command_writes_labelled_pages_and_says_what_it_found(shop: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("terms", "said"),
+    ("terms", "message"),
     [
         ("brands.txt", "is not FILE=LABEL"),
         ("brands.txt=", "is not FILE=LABEL"),
@@ -237,11 +237,11 @@ def test_the_command_writes_labelled_pages_and_says_what_it_found(shop: Path) ->
         ("=x", "FILE=LABEL"),
     ],
 )
-def test_mistakes_are_one_line(shop: Path, terms: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_are_one_line(shop: Path, terms: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shop)
     done = typed("weak", "pages.jsonl", "--terms", terms, "--out", "out.jsonl")
     assert done.returncode in (1, 2)
-    assert said in done.stderr
+    assert message in done.stderr
     assert not (shop / "out.jsonl").exists()
 
 

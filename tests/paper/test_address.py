@@ -36,13 +36,13 @@ def options(command: str) -> dict[str, str]:
     }
 
 
-def table(facts: dict[str, Any]) -> tuple[Definition, dict[str, Any]]:
+def table(report: dict[str, Any]) -> tuple[Definition, dict[str, Any]]:
     """The definition that a published table was made by, and the length and seeds of its cells."""
-    said = options(facts["command"])
-    definition = find_table(facts["table"]).only(said.get("--rows"), said.get("--columns"))
-    if "--scale-warmup" in said:
-        definition = definition.with_scaled_warmup(int(said["--epochs"]))
-    return definition, {"seeds": int(said.get("--seeds", 1)), "epochs": int(said["--epochs"])}
+    given = options(report["command"])
+    definition = find_table(report["table"]).only(given.get("--rows"), given.get("--columns"))
+    if "--scale-warmup" in given:
+        definition = definition.with_scaled_warmup(int(given["--epochs"]))
+    return definition, {"seeds": int(given.get("--seeds", 1)), "epochs": int(given["--epochs"])}
 
 
 def test_there_are_published_tables() -> None:
@@ -51,17 +51,17 @@ def test_there_are_published_tables() -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_published_table_is_what_todays_code_finds_in_the_published_cells(name: str) -> None:
-    facts = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
+    report = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
     store = Store(PUBLISHED)
-    definition, of_cells = table(facts)
-    result = Result.gather(definition, definition.cells(store.corpus(facts["corpus"]["name"]), **of_cells), store)
+    definition, of_cells = table(report)
+    result = Result.gather(definition, definition.cells(store.corpus(report["corpus"]["name"]), **of_cells), store)
     why = (
         "a new setting moves published cells: add it to paper/recipe.toml, with the value at which trainings stay as they were"
     )
-    assert (result.done, result.wanted) == (facts["cells_done"], facts["cells_wanted"]), why
+    assert (result.done, result.wanted) == (report["cells_done"], report["cells_wanted"]), why
     found = {place: [each["key"] for each in cells] for place, cells in result.finished.items()}
-    assert found == {(row["row"], row["column"]): row["keys"] for row in facts["cells"]}
-    for row in facts["cells"]:
+    assert found == {(row["row"], row["column"]): row["keys"] for row in report["cells"]}
+    for row in report["cells"]:
         for moment in ("end", "best"):
             for metric in result.metrics:
                 values = result.values(row["row"], row["column"], metric=metric, moment=moment)

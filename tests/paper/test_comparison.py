@@ -20,8 +20,8 @@ def pages(seed: int, *, seeds: int = 2, number: int = 30, right: float = 0.7) ->
     found = np.zeros((seeds, number, 9), dtype=np.int64)
     for each in found.reshape(-1, 9):
         truth = rng.integers(0, 3, size=12)
-        said = np.where(rng.random(12) < right, truth, rng.integers(0, 3, size=12))
-        each += np.bincount(3 * truth + said, minlength=9)
+        predictions = np.where(rng.random(12) < right, truth, rng.integers(0, 3, size=12))
+        each += np.bincount(3 * truth + predictions, minlength=9)
     return found
 
 

@@ -51,8 +51,8 @@ def test_more_negatives_are_averaged() -> None:
 def test_gradients_are_derivatives() -> None:
     x, near, far = (drawn(3, 4, seed=seed).requires_grad_() for seed in range(3))
     assert gradcheck(triplet_loss, (x, near, far))
-    assert gradcheck(lambda *said: tuplet_loss(said[0], said[1], torch.stack(said[2:], 1)), (x, near, far))
-    assert gradcheck(lambda said: pairwise_loss(said, torch.tensor([0, 1, 0])), (x,))
+    assert gradcheck(lambda *vectors: tuplet_loss(vectors[0], vectors[1], torch.stack(vectors[2:], 1)), (x, near, far))
+    assert gradcheck(lambda vectors: pairwise_loss(vectors, torch.tensor([0, 1, 0])), (x,))
 
 
 @pytest.mark.parametrize("labels", [[], [1], [-1, -1, 0], [-1]])

@@ -21,8 +21,8 @@ def cell(*, right: float, seed: int = 0, commit: str | None = "abc") -> dict[str
     pages = []
     for _ in range(40):
         truth = rng.integers(0, 3, size=15)
-        said = np.where(rng.random(15) < right, truth, rng.integers(0, 3, size=15))
-        pages.append(np.bincount(3 * truth + said, minlength=9).tolist())
+        predictions = np.where(rng.random(15) < right, truth, rng.integers(0, 3, size=15))
+        pages.append(np.bincount(3 * truth + predictions, minlength=9).tolist())
     confusion = np.array(pages).sum(0).reshape(3, 3)
     classes = ["none", "goods", "brand"]
     amounts = {
@@ -138,15 +138,15 @@ def test_rows_are_compared_where_the_base_is_a_row() -> None:
 
 
 def test_facts_hold_every_seed_and_difference(half: Result) -> None:
-    facts = half.to_dict()
-    assert facts["cells"][0]["end"]["macro_f1"] == [90.0, 88.0]
-    assert facts["cells"][0]["paper"] == {"macro_f1": 85.7, "macro_f2": 85.7}
-    assert facts["failed"][0] == {"row": "WCE", "column": "Admin", "seed": 0, "why": "the loss of step 3 is nan"}
-    assert (facts["epochs"], facts["seeds"], facts["dates"]) == ([4], [0, 1], ["2026-01-01"])
-    assert facts["versions"] == ["batag 0.1, torch 2"]
-    said = {(tuple(each["base"]), tuple(each["other"])): each for each in facts["differences"]}
-    assert len(said[("CE", "BAT"), ("CE", "Transformer")]["end_macro_f1"]) == 3
-    assert "end_macro_f1" not in said[("CE", "BAT"), ("CE", "Admin")]
+    report = half.to_dict()
+    assert report["cells"][0]["end"]["macro_f1"] == [90.0, 88.0]
+    assert report["cells"][0]["paper"] == {"macro_f1": 85.7, "macro_f2": 85.7}
+    assert report["failed"][0] == {"row": "WCE", "column": "Admin", "seed": 0, "why": "the loss of step 3 is nan"}
+    assert (report["epochs"], report["seeds"], report["dates"]) == ([4], [0, 1], ["2026-01-01"])
+    assert report["versions"] == ["batag 0.1, torch 2"]
+    differences = {(tuple(each["base"]), tuple(each["other"])): each for each in report["differences"]}
+    assert len(differences[("CE", "BAT"), ("CE", "Transformer")]["end_macro_f1"]) == 3
+    assert "end_macro_f1" not in differences[("CE", "BAT"), ("CE", "Admin")]
 
 
 def test_amounts_stand_beside_the_truth() -> None:
@@ -154,9 +154,9 @@ def test_amounts_stand_beside_the_truth() -> None:
     one = cell(right=0.8)
     result.finished = {("CE", "BAT"): [one]}
     text = write_markdown(result, command="")
-    true, said = one["test"]["end"]["true"], one["test"]["end"]["predicted"]
+    true, predicted = one["test"]["end"]["true"], one["test"]["end"]["predicted"]
     assert f"| truth |  | {true['goods']:,} | {true['brand']:,} |  |  |" in text
-    assert f"| CE | BAT | {said['goods']:,} | {said['brand']:,} | 7,156 | 3,887 |" in text
+    assert f"| CE | BAT | {predicted['goods']:,} | {predicted['brand']:,} | 7,156 | 3,887 |" in text
     assert "Macro F1 without none on test" in text
     assert "(paper 79.9)" in text
 

@@ -30,7 +30,7 @@ def verdicts() -> str:
     return (ROOT / "docs/results/paper.md").read_text(encoding="utf-8")
 
 
-def said(claim: str) -> str:
+def line_of(claim: str) -> str:
     """The line of a claim."""
     return next(line for line in verdicts().splitlines() if line.startswith(f"| {claim}"))
 
@@ -65,7 +65,7 @@ def mean(name: str, row: str, column: str, number: str) -> float:
 
 
 def test_muse_leads_or_ties_all_eight_at_the_best_epoch_on_taobao() -> None:
-    line = said("BAT has the best macro F1 and F2")
+    line = line_of("BAT has the best macro F1 and F2")
     assert "does not hold: MUSE is as good or better" in line
     of_muse = {
         number: differences("taobao-zh-encoders", number, base="BAT", keep=lambda _, column: column == "MUSE")
@@ -80,7 +80,7 @@ def test_muse_leads_or_ties_all_eight_at_the_best_epoch_on_taobao() -> None:
 
 
 def test_the_other_encoders_are_behind_bat() -> None:
-    line = said("BAT has the best macro F1 and F2")
+    line = line_of("BAT has the best macro F1 and F2")
     others = [
         ahead(differences("taobao-zh-encoders", number, base="BAT", keep=lambda _, column: column != "MUSE"))
         for number in (*NUMBERS, *WITHOUT_NONE)
@@ -97,7 +97,7 @@ def test_the_other_encoders_are_behind_bat() -> None:
 
 @pytest.mark.parametrize("objective", ["PBP(0,8)", "CLA(1,20)"])
 def test_new_objectives_against_ce_in_both_metrics_at_both_moments(objective: str) -> None:
-    line = said("the new objectives keep F1 and raise F2")
+    line = line_of("the new objectives keep F1 and raise F2")
     evidence = line.split("**Sixteen")[0]
     for numbers in (NUMBERS, WITHOUT_NONE):
         for name in ("taobao-zh-encoders", "wikipedia-ja-encoders-ja"):
@@ -110,7 +110,7 @@ def test_new_objectives_against_ce_in_both_metrics_at_both_moments(objective: st
 
 
 def test_three_weighted_objectives_gain_f2_without_a_clear_loss_of_f1() -> None:
-    line = said("the new objectives keep F1 and raise F2")
+    line = line_of("the new objectives keep F1 and raise F2")
 
     def against_ce(row: str, number: str) -> list[float]:
         return differences("taobao-zh-objectives", number, base="CE", keep=lambda other, _: other == row)[0]
@@ -131,7 +131,7 @@ def test_three_weighted_objectives_gain_f2_without_a_clear_loss_of_f1() -> None:
 
 
 def test_what_the_new_objectives_do_to_other_encoders() -> None:
-    line = said("the new objectives help the other encoders too")
+    line = line_of("the new objectives help the other encoders too")
 
     def others(name: str, number: str) -> list[list[float]]:
         return differences(
@@ -151,7 +151,7 @@ def test_what_the_new_objectives_do_to_other_encoders() -> None:
 
 
 def test_the_range_of_the_new_objectives_beside_wce() -> None:
-    line = said("the new objectives beat WCE")
+    line = line_of("the new objectives beat WCE")
     for moment in ("end", "best"):
         ranges = []
         for metric in ("macro_f1", "macro_f2"):
@@ -173,11 +173,11 @@ def test_every_verdict_that_hangs_on_one_seed_says_so() -> None:
         *("deeper is not better", "Switch profits"),
     )
     for claim in one_seed:
-        assert "one seed" in said(claim).split("|")[2], claim
+        assert "one seed" in line_of(claim).split("|")[2], claim
 
 
 def test_when_bat_reached_the_others_best_is_counted_from_the_cells() -> None:
-    line = said("BAT converges faster")
+    line = line_of("BAT converges faster")
     sooner = later_in_seconds = comparisons = 0
     cells = {
         (cell["row"], cell["column"]): [

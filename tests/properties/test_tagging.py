@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import NASTY, characters, json_values, pages, texts
-from tests.tiny import check_score, tiny_tagger, told
+from tests.tiny import check_score, scripted_tagger, tiny_tagger
 from tests.tricky import PRODUCT_STRINGS
 
 from batag.evaluation.decoding import Prediction
@@ -36,7 +36,7 @@ def eager(request: pytest.FixtureRequest) -> Tagger:
     """A tagger that tags most words, by a hash of the word."""
     flat = ("goods", "goods", "brand", "feature", None)
     bio = ("B-goods", "I-goods", "I-goods", "B-brand", "I-brand", "I-feature", None)
-    return told(by_hash(flat if request.param == "flat" else bio), scheme=request.param, window=16, overlap=4)
+    return scripted_tagger(by_hash(flat if request.param == "flat" else bio), scheme=request.param, window=16, overlap=4)
 
 
 def product_texts() -> st.SearchStrategy[str]:

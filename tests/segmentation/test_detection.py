@@ -80,10 +80,10 @@ TITLES = {
 
 def test_at_least_95_of_100_product_titles_are_told_right() -> None:
     wrong = [
-        (title, language, said)
+        (title, language, found)
         for language, titles in TITLES.items()
         for title in titles
-        if (said := detect_language(title)) != language
+        if (found := detect_language(title)) != language
     ]
     number = sum(map(len, TITLES.values()))
     assert number == 60

@@ -20,28 +20,28 @@ JAPANESE = ["こどもの雨具", "コーヒー豆 深煎り", "ゲーミング�
 ENGLISH = ["Wooden dining table with four chairs", "Kids raincoat with yellow ducks", "Stainless steel water bottle"]
 
 
-def read(tmp_path: Path, titles: list[str], **said: str) -> dict[str, str]:
+def read(tmp_path: Path, titles: list[str], **reading: str) -> dict[str, str]:
     """The language of each title of a file."""
     path = written(tmp_path / "a.jsonl", "".join(json.dumps({"title": title}) + "\n" for title in titles))
-    return {page["title"]: language_of(page) for page in read_with_language(path, **said)}
+    return {page["title"]: language_of(page) for page in read_with_language(path, **reading)}
 
 
 @pytest.mark.parametrize(
-    ("told", "language"), [(SIMPLIFIED, "zh-Hans"), (TRADITIONAL, "zh-Hant"), (JAPANESE, "ja"), (ENGLISH, "en")]
+    ("clear", "language"), [(SIMPLIFIED, "zh-Hans"), (TRADITIONAL, "zh-Hant"), (JAPANESE, "ja"), (ENGLISH, "en")]
 )
-@pytest.mark.parametrize("untold", ["NIKE", "M61519FP", "2024", "Air Max 90", "T-100"])
-def test_names_and_numbers_are_read_like_the_rest(tmp_path: Path, told: list[str], language: str, untold: str) -> None:
-    assert read(tmp_path, [untold, *told])[untold] == language
+@pytest.mark.parametrize("unclear", ["NIKE", "M61519FP", "2024", "Air Max 90", "T-100"])
+def test_names_and_numbers_are_read_like_the_rest(tmp_path: Path, clear: list[str], language: str, unclear: str) -> None:
+    assert read(tmp_path, [unclear, *clear])[unclear] == language
 
 
-@pytest.mark.parametrize(("told", "language"), [(SIMPLIFIED, "zh-Hans"), (TRADITIONAL, "zh-Hant"), (JAPANESE, "ja")])
+@pytest.mark.parametrize(("clear", "language"), [(SIMPLIFIED, "zh-Hans"), (TRADITIONAL, "zh-Hant"), (JAPANESE, "ja")])
 @pytest.mark.parametrize(
-    "untold", ["外套", "玉米", "T恤", "牛皮女包", "珍珠奶茶 大杯", "自制彩虹瓶", "Tissot PR100 Automatic Watch 手表"]
+    "unclear", ["外套", "玉米", "T恤", "牛皮女包", "珍珠奶茶 大杯", "自制彩虹瓶", "Tissot PR100 Automatic Watch 手表"]
 )
 def test_han_characters_that_all_share_are_read_like_the_rest(
-    tmp_path: Path, told: list[str], language: str, untold: str
+    tmp_path: Path, clear: list[str], language: str, unclear: str
 ) -> None:
-    assert read(tmp_path, [untold, *told])[untold] == language
+    assert read(tmp_path, [unclear, *clear])[unclear] == language
 
 
 def test_pages_that_tell_keep_their_language(tmp_path: Path) -> None:

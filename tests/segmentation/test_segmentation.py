@@ -165,8 +165,8 @@ def test_markup_says_nothing_about_the_language(markup: str, text: str, language
     assert language_of(Page("1", {"title": text, "description": markup.format(text)})) == language
 
 
-def given_page(text: str, tokens: tuple[Offsets, ...], **facts: str) -> Page:
-    return Page("1", {"title": text}, tokens={"title": tokens}, **facts)
+def given_page(text: str, tokens: tuple[Offsets, ...], **report: str) -> Page:
+    return Page("1", {"title": text}, tokens={"title": tokens}, **report)
 
 
 @pytest.mark.parametrize("name", ["auto", "given"])

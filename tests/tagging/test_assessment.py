@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.strategies import by_machine
-from tests.tiny import catalogue, tiny_run, tiny_tagger, told
+from tests.tiny import catalogue, scripted_tagger, tiny_run, tiny_tagger
 
 from batag.cli.evaluate import evaluate
 from batag.errors import InputError, UsageError
@@ -27,7 +27,7 @@ LABELS = {"shoes": "goods", "boots": "goods", "acme": "brand", "nice": "goods", 
 @pytest.fixture(scope="module")
 def tagger() -> Tagger:
     """It takes nice for goods, does not know hats, and is right about the rest."""
-    return told(lambda word: LABELS.get(word.lower()))
+    return scripted_tagger(lambda word: LABELS.get(word.lower()))
 
 
 def labelled(id: str, *fields: tuple[str, str], shop: str | None = None, **tags: str) -> Page:
@@ -334,7 +334,7 @@ def test_a_name_in_square_brackets_stays_as_it_is_in_a_table(capsys: pytest.Capt
     from batag.cli.tables import show_groups, show_scores
     from batag.cli.terminal import console
 
-    tagger = told(lambda word: "[bold]" if word == "shoes" else None, classes=["[bold]", "b"])
+    tagger = scripted_tagger(lambda word: "[bold]" if word == "shoes" else None, classes=["[bold]", "b"])
     pages = [labelled(name, ("title", "red shoes"), shop=name, shoes="[bold]") for name in ("[red]", "[/red]")]
     report = assess(tagger, pages).report()
     show_scores(report, console())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.tiny import LANGUAGES, Said, catalogue, check_score, tiny_run, tiny_tagger, told
+from tests.tiny import LANGUAGES, ScriptedEngine, catalogue, check_score, scripted_tagger, tiny_run, tiny_tagger
 from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 
 import batag
@@ -52,7 +52,7 @@ def tagger(request: pytest.FixtureRequest) -> Tagger:
 @pytest.fixture(scope="module")
 def by_length() -> Tagger:
     """A tagger that tags most words, by their length."""
-    return told(lambda word: ("goods", "brand", "feature", None)[len(word) % 4])
+    return scripted_tagger(lambda word: ("goods", "brand", "feature", None)[len(word) % 4])
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def pages() -> list[Page]:
 
 
 def test_neighbours_of_one_class_are_one_tag_in_the_flat_scheme() -> None:
-    tagger = told(by_word(acme="brand", air="brand", shoes="goods"))
+    tagger = scripted_tagger(by_word(acme="brand", air="brand", shoes="goods"))
     assert cuts(tagger.tag({"title": "new ACME Air shoes ACME"})) == [
         ("brand", "ACME Air"),
         ("goods", "shoes"),
@@ -79,7 +79,7 @@ def test_neighbours_of_one_class_are_one_tag_in_the_flat_scheme() -> None:
 
 
 def test_pieces_of_a_tag_are_scored_by_their_own_tokens_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    tagger, tokens = told(lambda word: "goods" if word.isalpha() else None), 300
+    tagger, tokens = scripted_tagger(lambda word: "goods" if word.isalpha() else None), 300
     asked: list[int] = []
     scores = Decoding._scores
     monkeypatch.setattr(
@@ -93,7 +93,7 @@ def test_pieces_of_a_tag_are_scored_by_their_own_tokens_alone(monkeypatch: pytes
 
 def test_a_b_starts_a_new_tag_in_the_bio_scheme() -> None:
     labels = by_word(acme="B-brand", air="B-brand", max="I-brand", shoes="I-goods", red="B-feature")
-    tagger = told(labels, scheme="bio")
+    tagger = scripted_tagger(labels, scheme="bio")
     assert cuts(tagger.tag({"title": "ACME Air Max Max"})) == [("brand", "ACME"), ("brand", "Air Max Max")]
     assert cuts(tagger.tag({"title": "Max ACME shoes red shoes"})) == [
         ("brand", "Max"),
@@ -105,13 +105,13 @@ def test_a_b_starts_a_new_tag_in_the_bio_scheme() -> None:
 
 
 def test_tags_of_different_fields_never_join() -> None:
-    tagger = told(lambda word: None if word.startswith("<") else "goods")
+    tagger = scripted_tagger(lambda word: None if word.startswith("<") else "goods")
     tags = tagger.tag({"title": "running shoes", "description": "running shoes"})
     assert places(tags) == [("title", 0, 13, "goods"), ("description", 0, 13, "goods")]
 
 
 def test_tags_come_in_the_order_of_fields_and_positions() -> None:
-    tagger = told(lambda word: "goods" if word == "shoes" else "brand" if word == "acme" else None)
+    tagger = scripted_tagger(lambda word: "goods" if word == "shoes" else "brand" if word == "acme" else None)
     page = Page("1", {"description": "acme x shoes", "title": "shoes x acme"})
     assert places(tagger.tag(page)) == [
         ("description", 0, 4, "brand"),
@@ -139,7 +139,7 @@ def test_tags_come_in_the_order_of_fields_and_positions() -> None:
 def test_a_tag_is_cut_from_the_original_and_its_normal_form_is_the_cleaned_one(
     text: str, expected: list[tuple[str, str]]
 ) -> None:
-    tagger = told(by_word(acme="brand"))
+    tagger = scripted_tagger(by_word(acme="brand"))
     page = Page("1", {"title": text})
     tags = tagger.tag(page)
     assert [(tag.text, tag.normal) for tag in tags] == expected
@@ -147,7 +147,7 @@ def test_a_tag_is_cut_from_the_original_and_its_normal_form_is_the_cleaned_one(
 
 
 def test_lone_surrogates_count_as_replacement_characters_in_dicts_too() -> None:
-    (tag,) = told(lambda _: "goods").tag({"title": "run\ud800ning"})
+    (tag,) = scripted_tagger(lambda _: "goods").tag({"title": "run\ud800ning"})
     assert (tag.start, tag.end, tag.text) == (0, 8, "run\ufffdning")
 
 
@@ -170,9 +170,11 @@ def test_hard_texts_are_tagged_where_they_stand(text: str, by_length: Tagger) ->
 @pytest.mark.parametrize("scheme", ["flat", "bio"])
 def test_the_score_is_the_mean_probability_of_the_class_over_the_tokens(scheme: str) -> None:
     prefix = ["", ""] if scheme == "flat" else ["B-", "I-"]
-    tagger = told(by_word(acme=f"{prefix[0]}brand", air=f"{prefix[1]}brand", shoes=f"{prefix[0]}goods"), scheme=scheme)
+    tagger = scripted_tagger(
+        by_word(acme=f"{prefix[0]}brand", air=f"{prefix[1]}brand", shoes=f"{prefix[0]}goods"), scheme=scheme
+    )
     engine = tagger.engine
-    assert isinstance(engine, Said)
+    assert isinstance(engine, ScriptedEngine)
     columns = {
         label: [number for number, name in enumerate(tagger.scheme.labels) if name.endswith(label)] for label in tagger.labels
     }
@@ -197,13 +199,13 @@ def test_scores_of_a_trained_tagger_are_those_of_its_predictions(tagger: Tagger,
 @pytest.mark.parametrize("text", ["item ¼abc shoe", "商品 ½abc 鞋", "item ℀bc shoe"])
 def test_a_tag_that_begins_inside_a_character_has_the_score_of_its_own_token(text: str) -> None:
     """¼abc is 1, ⁄ and 4abc: three tokens begin in one code point, and the last goes on after it."""
-    tagger = told(lambda word: "brand" if word in ("1", "a") else "feature" if word.endswith("bc") else None)
+    tagger = scripted_tagger(lambda word: "brand" if word in ("1", "a") else "feature" if word.endswith("bc") else None)
     page = Page("1", {"title": text})
     prediction = next(tagger.predict([page]))
     (tag,) = (tag for tag in tagger.tags_of(prediction) if tag.label == "feature")
     assert tag.text.endswith("bc")
     word = next(word for word in prediction.fields[0].words if word.endswith("bc"))
-    assert isinstance(tagger.engine, Said)
+    assert isinstance(tagger.engine, ScriptedEngine)
     assert tag.score == pytest.approx(max(tagger.engine.row(word)), abs=1e-5)
 
 
@@ -211,7 +213,7 @@ def test_a_tag_that_begins_inside_a_character_has_the_score_of_its_own_token(tex
 
 
 def test_a_stop_word_is_no_tag_by_itself_but_may_stand_in_one() -> None:
-    tagger = told(lambda word: "goods" if word.lower() in ("the", "shoes", "免運") else None)
+    tagger = scripted_tagger(lambda word: "goods" if word.lower() in ("the", "shoes", "免運") else None)
     assert cuts(tagger.tag({"title": "the red THE shoes"})) == [("goods", "THE shoes")]
     assert cuts(tagger.tag({"title": "全新 免運 跑步機"})) == []
     assert cuts(tagger.tag({"title": "the, the: the"})) == []
@@ -219,7 +221,7 @@ def test_a_stop_word_is_no_tag_by_itself_but_may_stand_in_one() -> None:
 
 @pytest.mark.parametrize("written", ["&yen;", "&amp;", "th&#101;", "t\u200bhe", "ｔｈｅ", "&#x514d;運"])
 def test_a_stop_word_is_known_by_its_cleaned_form(written: str) -> None:
-    tagger = told(lambda word: None if word in ("red", "x") else "goods")
+    tagger = scripted_tagger(lambda word: None if word in ("red", "x") else "goods")
     assert cuts(tagger.tag({"title": f"red {written} x", "language": "zh-Hant" if "運" in written else "en"})) == []
 
 
@@ -227,7 +229,7 @@ def test_more_stop_words_come_from_a_file_or_as_words(tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("# ours\nShoes\n", encoding="utf-8")
     page = {"title": "red shoes, blue boots"}
-    base = told(by_word(shoes="goods", boots="goods"))
+    base = scripted_tagger(by_word(shoes="goods", boots="goods"))
     for more, expected in (((), ["shoes", "boots"]), ((own,), ["boots"]), ((own, "BOOTS"), [])):
         tagger = Tagger(base.bundle, engine=base.engine, stop_words=more)
         assert [tag.text for tag in tagger.tag(page)] == expected
@@ -236,7 +238,7 @@ def test_more_stop_words_come_from_a_file_or_as_words(tmp_path: Path) -> None:
 
 
 def test_one_stop_word_given_as_text_is_a_word_and_not_its_letters() -> None:
-    base = told(by_word(shoes="goods", s="goods"))
+    base = scripted_tagger(by_word(shoes="goods", s="goods"))
     tagger = Tagger(base.bundle, engine=base.engine, stop_words="shoes")
     assert cuts(tagger.tag({"title": "red shoes"})) == []
 
@@ -255,7 +257,7 @@ def test_a_page_and_its_record_are_tagged_alike(tagger: Tagger, pages: list[Page
 
 
 def test_a_dict_may_have_a_title_a_description_or_fields_of_its_own() -> None:
-    tagger = told(by_word(shoes="goods", **{"50": "feature"}))
+    tagger = scripted_tagger(by_word(shoes="goods", **{"50": "feature"}))
     assert places(tagger.tag({"title": "red shoes"})) == [("title", 4, 9, "goods")]
     assert places(tagger.tag({"description": "red shoes"})) == [("description", 4, 9, "goods")]
     assert places(tagger.tag({"title": None, "description": "red shoes"})) == [("description", 4, 9, "goods")]
@@ -286,22 +288,22 @@ def test_a_field_may_have_any_name() -> None:
     ids=str,
 )
 def test_tokens_that_a_page_brings_are_kept(tokens: Any) -> None:
-    tagger = told(by_word(redshoes="goods", acme="brand"))
+    tagger = scripted_tagger(by_word(redshoes="goods", acme="brand"))
     tagger.tag({"title": "redshoes ACME 跑鞋", "tokens": tokens})
     engine = tagger.engine
-    assert isinstance(engine, Said)
+    assert isinstance(engine, ScriptedEngine)
     assert engine.asked == [["redshoes", "ACME"]]
 
 
 def test_a_page_of_tokens_alone_has_their_text() -> None:
-    tagger = told(by_word(shoes="goods"))
+    tagger = scripted_tagger(by_word(shoes="goods"))
     assert places(tagger.tag({"tokens": ["red", "shoes"]})) == [("title", 4, 9, "goods")]
     page = Page("1", {"title": "red  shoes"}, tokens={"title": ((0, 3), (5, 10))})
     assert places(tagger.tag(page)) == [("title", 5, 10, "goods")]
 
 
 def test_tokens_that_do_not_fit_are_cut_anew() -> None:
-    tagger = told(by_word(shoes="goods"))
+    tagger = scripted_tagger(by_word(shoes="goods"))
     for tokens in (["blue"], [[0, 99]], [[3, 1]], "red shoes", 5, {"title": 5}, {"body": ["red"]}, [None]):
         assert places(tagger.tag({"title": "red shoes", "tokens": tokens})) == [("title", 4, 9, "goods")]
 
@@ -365,7 +367,7 @@ def test_a_bad_page_is_an_error_of_its_own_and_the_job_goes_on(bad: Any) -> None
 
 
 def test_a_number_as_title_is_read_as_its_digits() -> None:
-    tagger = told(lambda word: "goods" if word == "501" else None)
+    tagger = scripted_tagger(lambda word: "goods" if word == "501" else None)
     assert cuts(tagger.tag({"title": 501})) == [("goods", "501")]
 
 
@@ -378,7 +380,7 @@ def test_the_error_of_a_page_that_is_too_long_says_the_limit_and_how_to_move_it(
 
 
 def test_richness_is_refused_by_a_bundle_without_operating_points() -> None:
-    tagger = told(lambda word: "goods")
+    tagger = scripted_tagger(lambda word: "goods")
     assert tagger.tag({"title": "shoes"})
     with pytest.raises(UsageError, match="richness"):
         tagger.tag({"title": "shoes"}, richness=0.5)
@@ -485,7 +487,7 @@ def long_page(tagger: Tagger, *, tokens: int) -> Page:
 
 
 def test_a_page_of_five_thousand_tokens_is_tagged_to_its_very_end() -> None:
-    tagger = told(lambda word: "goods" if word.endswith("shoes") else None)
+    tagger = scripted_tagger(lambda word: "goods" if word.endswith("shoes") else None)
     page = long_page(tagger, tokens=5_000)
     tags = tagger.tag(page)
     text = page["description"]
@@ -506,9 +508,9 @@ def test_a_trained_tagger_finds_the_tags_at_the_end_of_a_long_page(tagger: Tagge
 
 
 def test_windows_are_full_overlap_and_show_every_word_with_its_surroundings() -> None:
-    tagger = told(lambda word: "goods" if word.endswith("shoes") else None, window=64, overlap=16)
+    tagger = scripted_tagger(lambda word: "goods" if word.endswith("shoes") else None, window=64, overlap=16)
     engine = tagger.engine
-    assert isinstance(engine, Said)
+    assert isinstance(engine, ScriptedEngine)
     for tokens in (62, 63, 64, 65, 111, 112, 113, 1_000):
         engine.asked.clear()
         page = long_page(tagger, tokens=tokens)
@@ -524,7 +526,7 @@ def test_windows_are_full_overlap_and_show_every_word_with_its_surroundings() ->
 def test_a_words_probabilities_come_from_the_window_that_shows_most_around_it(overlap: int) -> None:
     """An engine that answers with how far a word is from the edge of its window."""
 
-    class Edges(Said):
+    class Edges(ScriptedEngine):
         def probabilities(self, sequences: Sequence[Sequence[str]]) -> list[Any]:
             found = []
             for words in sequences:
@@ -532,7 +534,7 @@ def test_a_words_probabilities_come_from_the_window_that_shows_most_around_it(ov
                 found.append(np.stack([inside, *[np.zeros(len(words))] * 3], axis=1).astype(np.float32))
             return found
 
-    base = told(lambda _: None, window=64, overlap=overlap)
+    base = scripted_tagger(lambda _: None, window=64, overlap=overlap)
     tagger = Tagger(base.bundle, engine=Edges(base.scheme, lambda _: None))
     page = Page("1", {"title": " ".join(f"w{number}" for number in range(517))})
     (values,) = next(tagger.predict([page])).probabilities
@@ -557,9 +559,9 @@ def test_the_windows_of_a_page_are_encoded_one_by_one(tagger: Tagger, pages: lis
 
 
 def test_a_short_page_is_one_window_of_all_its_fields() -> None:
-    tagger = told(lambda _: None)
+    tagger = scripted_tagger(lambda _: None)
     engine = tagger.engine
-    assert isinstance(engine, Said)
+    assert isinstance(engine, ScriptedEngine)
     tagger.tag({"title": "red shoes", "description": "very red"})
     assert engine.asked == [["red", "shoes", "<description>", "very", "red"]]
 

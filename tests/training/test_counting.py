@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.tiny import QUICK, Said, describe, told, typed
+from tests.tiny import QUICK, ScriptedEngine, describe, scripted_tagger, typed
 
 import batag
 from batag.bundles.bundle import read_bundle
@@ -75,7 +75,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 
 def words(tagger: Tagger, **labels: str) -> Tagger:
     """The same bundle with an engine that is told what to say."""
-    return Tagger(tagger.bundle, engine=Said(tagger.scheme, lambda word: labels.get(word.lower())))
+    return Tagger(tagger.bundle, engine=ScriptedEngine(tagger.scheme, lambda word: labels.get(word.lower())))
 
 
 # Training and evaluation
@@ -99,7 +99,7 @@ def test_training_and_evaluation_say_the_same_of_the_same_pages(run: FinishedRun
 
 def test_a_text_that_training_pages_tag_is_never_forbidden(run: FinishedRun) -> None:
     bundle = read_bundle(run.folder)
-    tagger = Tagger(bundle, engine=Said(bundle.scheme, lambda word: None if word == "zorb" else "pack"))
+    tagger = Tagger(bundle, engine=ScriptedEngine(bundle.scheme, lambda word: None if word == "zorb" else "pack"))
     for text in ("12 oz", "8.5 OZ", "pack of 24", "Pack of 6", "one a day", "One  A Day", "１２ oz"):
         assert [tag.text for tag in tagger.tag({"title": f"zorb {text} zorb", "language": "en"})] == [text]
     for text in ("the", "6", "of", "12 %", "a day"):
@@ -108,7 +108,7 @@ def test_a_text_that_training_pages_tag_is_never_forbidden(run: FinishedRun) -> 
 
 def test_a_user_s_own_stop_words_are_stronger_than_what_training_pages_tag(run: FinishedRun) -> None:
     bundle = read_bundle(run.folder)
-    said = Said(bundle.scheme, lambda word: None if word == "zorb" else "pack")
+    said = ScriptedEngine(bundle.scheme, lambda word: None if word == "zorb" else "pack")
     tagger = Tagger(bundle, engine=said, stop_words=["OZ"])
     assert tagger.tag({"title": "zorb 12 oz", "language": "en"}) == []
     assert [tag.text for tag in tagger.tag({"title": "zorb Pack of 6", "language": "en"})] == ["Pack of 6"]
@@ -134,12 +134,12 @@ def test_markup_in_a_tag_does_not_hide_what_it_says(tmp_path: Path, written: str
     pages = [labelled(f"p{n}", f"zorb shampoo{n} {written}", ("zorb", "goods"), (written, "pack")) for n in range(12)]
     run = trained(tmp_path / "marked", pages, *QUICK, "training.epochs=1", dev=pages)
     bundle = read_bundle(run.folder)
-    tagger = Tagger(bundle, engine=Said(bundle.scheme, lambda word: "pack" if word in ("12", "oz") else None))
+    tagger = Tagger(bundle, engine=ScriptedEngine(bundle.scheme, lambda word: "pack" if word in ("12", "oz") else None))
     assert "".join(tag.normal for tag in tagger.tag(pages[0])).replace(" ", "") == "12oz"
 
 
 def test_evaluation_says_what_the_rule_for_stop_words_touches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tagger = told(lambda word: "goods" if word.lower() in ("the", "12", "oz", "shoes") else None)
+    tagger = scripted_tagger(lambda word: "goods" if word.lower() in ("the", "12", "oz", "shoes") else None)
     pages = [
         labelled("1", "red shoes 12 oz", ("shoes", "goods")),
         labelled("2", "red shoes, 12 oz", ("shoes", "goods"), ("12 oz", "goods")),
@@ -148,7 +148,7 @@ def test_evaluation_says_what_the_rule_for_stop_words_touches(tmp_path: Path, ca
     report = assess(tagger, pages).report()
     # Page 1: one tag with shoes in it; page 2: 12 oz is right and removed; page 3: `the` is removed, Pack of 6 not found.
     assert report["stop_words"] == {"removed": 2, "removed_right": 1, "forbidden": 2}
-    allowed = told(tagger.engine.label, allowed=["0 oz"])
+    allowed = scripted_tagger(tagger.engine.label, allowed=["0 oz"])
     assert assess(allowed, pages).report()["stop_words"] == {"removed": 1, "removed_right": 0, "forbidden": 1}
 
 
@@ -237,7 +237,7 @@ def test_enough_dev_pages_are_not_called_chance(run: FinishedRun) -> None:
 
 
 def test_a_class_that_a_shop_does_not_have_is_not_in_its_macro() -> None:
-    tagger = told(lambda word: {"shoes": "goods", "acme": "brand", "red": "feature"}.get(word.lower()))
+    tagger = scripted_tagger(lambda word: {"shoes": "goods", "acme": "brand", "red": "feature"}.get(word.lower()))
     pages = [
         labelled("1", "ACME shoes here", ("ACME", "brand"), ("shoes", "goods"), shop="a"),
         labelled("2", "some shoes here", ("shoes", "goods"), shop="b"),
@@ -257,7 +257,7 @@ def test_a_class_that_a_shop_does_not_have_is_not_in_its_macro() -> None:
 
 
 def test_a_shop_by_itself_scores_as_it_does_among_others() -> None:
-    tagger = told(lambda word: {"shoes": "goods", "acme": "brand"}.get(word.lower()))
+    tagger = scripted_tagger(lambda word: {"shoes": "goods", "acme": "brand"}.get(word.lower()))
     pages = [labelled(str(n), "ACME shoes", ("shoes", "goods"), shop="ab"[n % 2]) for n in range(4)]
     alone = assess(tagger, [page for page in pages if page.shop == "a"]).report()
     assert alone["tokens"] == assess(tagger, pages).report()["by"]["shop"]["a"]["tokens"]
