@@ -15,7 +15,7 @@ from typing import Any
 from batag.bundles.bundle import find_bundle
 from batag.catalogue.part import Part
 from batag.catalogue.tagged import PartReport
-from batag.catalogue.workers import Work, disk_error, part_error
+from batag.catalogue.workers import Work, as_answer
 from batag.errors import BatagError, InputError, UsageError
 
 _STARTING = "a worker"
@@ -45,12 +45,8 @@ class _Tagging:
         """An error of the user's is an answer: raised, Ray would wrap it."""
         try:
             return self._tag(part, lambda pages: None)
-        except BatagError as error:
-            return error
-        except OSError as error:
-            return disk_error(error, self._where)
         except Exception as error:
-            return part_error(error, part)
+            return as_answer(error, part, where=self._where)
 
 
 def check_address(address: str) -> None:

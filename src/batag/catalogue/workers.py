@@ -77,7 +77,7 @@ class Workers:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_run, args=(theirs, self._work, os.getpid()), daemon=True)
         # One thread a process, whatever library asks; children read it before they import anything.
-        with _environment({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}), _without_interrupts():
+        with _environment(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1"), _without_interrupts():
             process.start()
         theirs.close()
         return _Worker(process, ours)
@@ -155,7 +155,6 @@ def _run(connection: Connection, work: Work, parent: int) -> None:
         if os.getppid() != parent:
             return
     part: Part | None = None
-    answer: BatagError
     try:
         tag = work.load()
         while True:
@@ -163,14 +162,17 @@ def _run(connection: Connection, work: Work, parent: int) -> None:
             connection.send(tag(part, connection.send))
     except (EOFError, MemoryError):
         return
-    except BatagError as error:
-        answer = error
-    except OSError as error:
-        answer = disk_error(error, work.manifest.place.name)
     except Exception as error:
-        answer = part_error(error, part)
+        answer = as_answer(error, part, where=work.manifest.place.name)
     with suppress(OSError):  # if it was the connection that broke, nobody is there to hear of it
         connection.send(answer)
+
+
+def as_answer(error: Exception, part: Part | None, *, where: str) -> BatagError:
+    """What a worker answers instead of a report: an error that the user can understand."""
+    if isinstance(error, BatagError):
+        return error
+    return disk_error(error, where) if isinstance(error, OSError) else part_error(error, part)
 
 
 def part_error(error: Exception, part: Part | None) -> InputError:
@@ -197,19 +199,14 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class _environment:  # noqa: N801
+@contextmanager
+def _environment(**changed: str) -> Iterator[None]:
     """Variables that only children see."""
-
-    def __init__(self, changed: dict[str, str]) -> None:
-        self._changed = changed
-
-    def __enter__(self) -> None:
-        self._before = {name: os.environ.get(name) for name in self._changed}
-        os.environ.update(self._changed)
-
-    def __exit__(self, *_: object) -> None:
-        for name, value in self._before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    before = {name: value for name in changed if (value := os.environ.get(name)) is not None}
+    os.environ.update(changed)
+    try:
+        yield
+    finally:
+        for name in changed.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)

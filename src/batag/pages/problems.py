@@ -122,9 +122,9 @@ class Problems:
         if self.log is not None:
             self.log.write(json.dumps(asdict(problem) | {"effect": problem.effect}, ensure_ascii=False) + "\n")
 
-    def no_page(self, where: str, *, errors: int = 0) -> InputError:
-        """The error of an input that gave no page; it points to problems (and rows with errors) only if there are any."""
-        todo = "See the problems above" if self.counts or errors else "The file is empty: name one that has pages"
+    def no_page(self, where: str) -> InputError:
+        """The error of an input that gave no page; it points to problems only if there are any."""
+        todo = "See the problems above" if self.counts else "The file is empty: name one that has pages"
         return InputError("no page could be read", where=where, todo=todo)
 
     def effects(self) -> dict[str, int]:

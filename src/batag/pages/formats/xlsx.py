@@ -93,28 +93,27 @@ def page(reader: RecordReader, row: dict[str, Cell], *, where: str, number: int)
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
     """A workbook of batag's own columns; a cell that Excel cannot hold is an error."""
-    with SheetWriter(stream) as sheet:
-        sheet.row([*COLUMNS, *ADDED[:2]])
-        for each in pages:
-            fields = {name: possible(text) for name, text in each.fields.items()}
-            tags = tuple(replace(tag, text=possible(tag.text)) for tag in each.tags)
-            row = to_row(replace(each, fields=fields, tags=tags))
-            cells = [*row.cells, row.tags_text(), row.reviewed_text()]
-            for name, cell in zip((*COLUMNS, *ADDED), cells, strict=False):
-                if cut(cell) != cell:
-                    todo = "Write .csv, .parquet or .jsonl, which have no such limit"
-                    raise InputError(f"{name} is longer than a cell of Excel", where=row.where, todo=todo)
-            sheet.row(cells)
+    write_rows(map(_possible_row, pages), stream, COLUMNS, errors=False)
+
+
+def _possible_row(page: Page) -> Row:
+    return to_row(replace(page, fields={name: possible(text) for name, text in page.fields.items()}))
 
 
 def write_rows(
-    rows: Iterable[Row], stream: BinaryIO, header: Sequence[str], *, marked: bool = False, labels: Sequence[str] = ()
+    rows: Iterable[Row],
+    stream: BinaryIO,
+    header: Sequence[str],
+    *,
+    errors: bool = True,
+    marked: bool = False,
+    labels: Sequence[str] = (),
 ) -> Written:
     """Tagged rows, with a column for each of the `labels` that people can read; what a cell cannot hold is cut, and the row's
-    error says so."""
+    error says so (without `errors` it is an error)."""
     written = Written()
     with SheetWriter(stream) as sheet:
-        sheet.row([*header, *map(readable, labels), *ADDED, *([KEY] if marked else [])])
+        sheet.row([*header, *map(readable, labels), *(ADDED if errors else ADDED[:2]), *([KEY] if marked else [])])
         for number, row in enumerate(rows):
             whole = [cell if isinstance(cell, int | float) else text_cell(cell) for cell in row.cells]
             cells = [cut(cell) if isinstance(cell, str) else cell for cell in whole]
@@ -125,13 +124,17 @@ def write_rows(
                 tags = tags[: len(tags) * room // len(text)]
             error = row.error
             if lost or len(tags) < len(given):
+                names, todo = ", ".join(lost) or "tags", "Write .csv, .parquet or .jsonl, which have no such limit"
+                if not errors:
+                    raise InputError(f"{names}: longer than a cell of Excel", where=row.where, todo=todo)
                 left_out = f"; {len(given) - len(tags):,} tags left out" if len(tags) < len(given) else ""
-                what = f"{', '.join(lost) or 'tags'} cut: a cell of Excel holds {MOST_CHARACTERS:,} characters{left_out}"
+                what = f"{names} cut: a cell of Excel holds {MOST_CHARACTERS:,} characters{left_out}"
                 written.cut[number] = what
                 error = "; ".join(filter(None, [error, f"{row.where}: {what}"]))
             texts = [cut(shown(tag.text for tag in tags if tag.label == label)) for label in labels]
-            mark = [row.layout_text()] if marked else []
-            sheet.row([*cells, *texts, text, row.reviewed_text(), cut(error or ""), *mark])
+            last = [cut(error or "")] if errors else []
+            last += [row.layout_text()] if marked else []
+            sheet.row([*cells, *texts, text if row.tags is not None else "", row.reviewed_text(), *last])
     return written
 
 
