@@ -98,11 +98,11 @@ def test_dev_pages_that_also_stand_in_train_are_counted_and_said(files: Path, tm
 
 def test_an_encoder_that_decides_nearly_nothing_is_said_and_what_to_do() -> None:
     (line,) = idle_encoder(0.96)
-    assert line.startswith("the encoder has 4.0 % of the say")
+    assert line.startswith("the mixing weight of the window CRF is 0.96")
     assert "more pages" in line
     assert "training.epochs" in line
     assert "scored with both, half and half" in line
-    assert idle_encoder(1.0)[0].startswith("the encoder has 0.0 % of the say")
+    assert idle_encoder(1.0)[0].startswith("the mixing weight of the window CRF is 1.00")
     assert idle_encoder(0.95) == idle_encoder(0.5) == idle_encoder(None) == []
 
 
