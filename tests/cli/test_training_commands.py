@@ -341,7 +341,7 @@ def test_a_process_ends_with_the_same_code_and_message(batag: Any, files: Path, 
 def test_show_says_what_a_bundle_is() -> None:
     done = typed("show", tiny_run())
     assert done.returncode == 0, done.stderr
-    messages = ("flat", "format 7", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
+    messages = ("flat", "format 1", "goods, brand", "bat, 1 layers", "150 pages", "zh-Hant 50", "30 dev pages", "CE", "torch")
     head = (
         "chain CRF; window CRF of 2 words to each side, mixing weight",
         "parts of speech",
@@ -594,7 +594,20 @@ def test_importing_batag_loads_nothing_heavy() -> None:
 
 
 def test_what_batag_offers_is_there_and_nothing_else_is_promised() -> None:
-    assert sorted(package.__all__) == ["Page", "Tag", "Tagger", "__version__", "distinct", "load", "train"]
+    assert sorted(package.__all__) == [
+        "BatagError",
+        "Page",
+        "Tag",
+        "Tagger",
+        "Tags",
+        "__version__",
+        "distinct",
+        "evaluate",
+        "load",
+        "read_pages",
+        "train",
+        "write_pages",
+    ]
     assert all(hasattr(package, name) for name in package.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Taggr'"):
         _ = package.Taggr
