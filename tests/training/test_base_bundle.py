@@ -82,16 +82,16 @@ def test_words_classes_and_weights_of_the_base_bundle_are_kept_and_new_ones_adde
 def test_old_pages_are_mixed_in_by_the_recipe(tmp_path: Path, new: Path) -> None:
     for replay, wanted in ((0.0, 30), (0.5, 45), (1.0, 60)):
         run = begun(tmp_path / f"run-{replay}", new, f"training.replay={replay}", base=tiny_run())
-        assert run.data.facts["train"]["pages"] == wanted
+        assert run.data.statistics["train"]["pages"] == wanted
     chosen = written(tmp_path / "old.jsonl", catalogue(2))
     run = begun(tmp_path / "chosen", new, base=tiny_run(), old=chosen)
-    assert run.data.facts["train"]["pages"] == 36
+    assert run.data.statistics["train"]["pages"] == 36
 
 
 def test_a_bundle_without_its_run_has_no_old_pages_to_mix_in(tmp_path: Path, new: Path) -> None:
     shutil.copytree(tiny_run() / "bundle", tmp_path / "alone")
     run = begun(tmp_path / "run", new, base=tmp_path / "alone")
-    assert run.data.facts["train"]["pages"] == 30
+    assert run.data.statistics["train"]["pages"] == 30
 
 
 @pytest.mark.long
@@ -140,7 +140,7 @@ def test_dev_pages_are_new_ones_and_those_that_the_base_bundle_was_measured_by(t
     assert old == measured
     assert any(example.page.startswith("new-") for example in run.data.dev)
     assert any(not example.page.startswith("new-") for example in run.data.train)
-    assert (run.data.facts["train"]["replayed"], run.data.facts["dev"]["replayed"]) == (60, 30)
+    assert (run.data.statistics["train"]["replayed"], run.data.statistics["dev"]["replayed"]) == (60, 30)
     again = Run.open(tmp_path / "run")
     assert (again.files.replay, again.files.old_dev) == (begun.files.replay, begun.files.old_dev)
     shutil.copytree(tiny_run() / "bundle", tmp_path / "run" / "bundle")
@@ -149,7 +149,7 @@ def test_dev_pages_are_new_ones_and_those_that_the_base_bundle_was_measured_by(t
     assert [each.path for each in further.replay] == [new.resolve(), *(each.path for each in begun.files.replay)]
     assert not DataFiles((new,)).going_on_from(tmp_path / "run", old=[new]).old_dev
     without = read_recipe(None, settings=["training.replay=0"], base=recipe_of(tiny_run()))
-    assert read_data(begun.files, without, problems=Problems()).facts["dev"]["replayed"] == 0
+    assert read_data(begun.files, without, problems=Problems()).statistics["dev"]["replayed"] == 0
 
 
 def test_what_dev_is_too_small_to_tell_is_as_the_base_bundle_had_it(tmp_path: Path) -> None:
@@ -232,16 +232,16 @@ def test_pages_by_machines_are_learnt_from_but_never_measured_by(tmp_path: Path)
     weak = [by_machine(replace(page, id=f"weak-{page.id}")) for page in catalogue(20, seed=2)]
     pages = written(tmp_path / "all.jsonl", people + weak)
     data = read_data(DataFiles((pages,)), read_recipe(None), problems=Problems())
-    train, dev = data.facts["train"], data.facts["dev"]
+    train, dev = data.statistics["train"], data.statistics["dev"]
     assert train["pages"] - train["reviewed"] + train["left_out"] == 60
     assert train["sources"]["terms"]["weight"] == 0.3
     assert train["left_out"] < 6  # twins of dev pages alone
     assert dev["pages"] == 6
     assert dev["sources"].keys() == {"person"}
-    assert data.facts["measured_by"] == "person"
+    assert data.statistics["measured_by"] == "person"
     assert dev["pages"] + train["pages"] + train["left_out"] == 120
     named = read_data(DataFiles((pages,), (pages,)), read_recipe(None), problems=Problems())
-    assert (named.facts["dev"]["pages"], named.facts["dev"]["not_reviewed"]) == (60, 60)
+    assert (named.statistics["dev"]["pages"], named.statistics["dev"]["not_reviewed"]) == (60, 60)
 
 
 def test_among_many_pages_by_machines_a_tenth_of_the_few_by_people_is_held_out_and_only_twins_are_left_out(
@@ -257,7 +257,7 @@ def test_among_many_pages_by_machines_a_tenth_of_the_few_by_people_is_held_out_a
     assert held < {page.id for page in people}
     assert {page.id for page in people} - held < train
     assert {f"twin-{id}" for id in held}.isdisjoint(train)
-    assert data.facts["train"]["left_out"] < 20
+    assert data.statistics["train"]["left_out"] < 20
 
 
 def test_pages_by_machines_that_count_nothing_are_left_out_and_counted(tmp_path: Path) -> None:
@@ -265,7 +265,11 @@ def test_pages_by_machines_that_count_nothing_are_left_out_and_counted(tmp_path:
     pages = written(tmp_path / "all.jsonl", people + weak)
     recipe = read_recipe(None, settings=["sources.terms=0"])
     data = read_data(DataFiles((pages,), (pages,)), recipe, problems=Problems())
-    assert (data.facts["train"]["pages"], data.facts["train"]["not_labelled"], data.facts["train"]["reviewed"]) == (12, 12, 12)
+    assert (
+        data.statistics["train"]["pages"],
+        data.statistics["train"]["not_labelled"],
+        data.statistics["train"]["reviewed"],
+    ) == (12, 12, 12)
 
 
 @pytest.mark.parametrize("light", [1, 8])

@@ -95,7 +95,7 @@ def test_the_bundle_says_whose_student_it_is(swift: Swift) -> None:
     written = hashlib.sha256((read_bundle(tiny_run()).folder / "bundle.json").read_bytes()).hexdigest()
     assert said.trained_on["distilled_from"] == {"name": "flat", "sha256": written}
     assert said.trained_on["pages"] + said.trained_on["held_out"] == 90
-    assert said.metrics == {"teacher": epochs[-1].agreement.facts()}
+    assert said.metrics == {"teacher": epochs[-1].agreement.to_dict()}
     assert not {tuple(each.words) for each in run.held_out} & set(map(tuple, run.texts))
 
 
@@ -199,8 +199,8 @@ def test_every_text_is_asked_about_twice_with_other_words_of_the_pages_in_it(mon
 def test_of_very_many_pages_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distillation, "_MOST_PAGES", 20)
     run = begun()
-    assert (run.facts["pages"], run.facts["held_out"]) == (20, 2)
-    assert run.facts["left_out"] == 90 - 22
+    assert (run.statistics["pages"], run.statistics["held_out"]) == (20, 2)
+    assert run.statistics["left_out"] == 90 - 22
     assert any(all(word.isascii() for word in text) for text in run.texts), "English pages come last"
 
 

@@ -187,12 +187,12 @@ def test_pages_that_nobody_labelled_are_counted_and_not_used() -> None:
     bare = Page("2", {"title": "not seen by anybody"})
     found = label_words([page("1", title=TITLE), bare, bare], Segmentation())
     assert [id for id, *_ in found.pages] == ["1"]
-    facts = found.facts()
+    facts = found.statistics()
     assert (facts["pages"], facts["not_labelled"], facts["tokens"]) == (1, 2, 6)
 
 
 def test_the_facts_tell_tokens_tags_languages_and_classes() -> None:
-    facts = label_words([page(title=TITLE, description=BODY)], Segmentation()).facts()
+    facts = label_words([page(title=TITLE, description=BODY)], Segmentation()).statistics()
     assert facts == {
         "pages": 1,
         "reviewed": 1,
@@ -213,7 +213,7 @@ def test_the_facts_tell_tokens_tags_languages_and_classes() -> None:
 def test_a_tag_that_does_not_fit_the_tokens_is_counted() -> None:
     text = "unbelievably good"
     odd = Page("1", {"title": text}, language="en", tags=(Tag("title", 0, 2, "goods"), Tag("title", 13, 16, "brand")))
-    facts = label_words([odd], Segmentation()).facts()
+    facts = label_words([odd], Segmentation()).statistics()
     assert (facts["tags"], facts["tags_misaligned"], facts["tags_lost"]) == (2, 2, 1)
 
 
@@ -243,7 +243,7 @@ def read(folder: Path, train: list[Page], dev: list[Page] | None = None, *settin
 def test_classes_of_dev_that_train_does_not_have_are_ignored_and_reported(tmp_path: Path, scheme: str) -> None:
     dev = page("2", title=[("red", "colour"), ("wine", "+"), ("table", "goods"), ("for", ""), ("2026", "year")])
     data = read(tmp_path, [page(title=TITLE)], [dev], f"pages.scheme={scheme}")
-    assert data.facts["dev"]["unknown_classes"] == ["colour", "year"]
+    assert data.statistics["dev"]["unknown_classes"] == ["colour", "year"]
     assert data.scheme.classes == ("goods", "brand", "feature")
     assert [label for _, label in named(data.dev[0], data.scheme.labels)] == [
         *("-", "-"),
@@ -253,8 +253,8 @@ def test_classes_of_dev_that_train_does_not_have_are_ignored_and_reported(tmp_pa
 
 def test_a_dev_of_known_classes_reports_none_unknown(tmp_path: Path) -> None:
     data = read(tmp_path, [page(title=TITLE)], [page("2", title=BODY)])
-    assert data.facts["dev"]["unknown_classes"] == []
-    assert data.facts["held_out"] is False
+    assert data.statistics["dev"]["unknown_classes"] == []
+    assert data.statistics["held_out"] is False
 
 
 def test_only_words_of_train_are_known_and_rare_ones_are_left_out(tmp_path: Path) -> None:
@@ -300,8 +300,8 @@ def test_held_out_pages_have_no_twin_in_train(tmp_path: Path) -> None:
     pages = [*twins(30), Page("bare", {"title": "never labelled"})]
     data = read(tmp_path, pages)
     ids = {part: {example.page for example in getattr(data, part)} for part in ("train", "dev")}
-    assert data.facts["held_out"] is True
-    assert data.facts["train"]["not_labelled"] == 1
+    assert data.statistics["held_out"] is True
+    assert data.statistics["train"]["not_labelled"] == 1
     assert not ids["train"] & ids["dev"]
     assert ids["train"] | ids["dev"] == {each.id for each in pages[:-1]}
     assert 0.05 < len(ids["dev"]) / 90 < 0.2

@@ -115,7 +115,7 @@ def test_metrics_have_a_line_every_ten_steps_and_one_an_epoch(done: FinishedRun)
     classes = {"none", *done.data.scheme.classes}
     for line in (lines[0], lines[2]):
         assert set(line["true"]) == set(line["predicted"]) == classes
-        assert sum(line["true"].values()) == sum(line["predicted"].values()) == done.data.facts["dev"]["tokens"]
+        assert sum(line["true"].values()) == sum(line["predicted"].values()) == done.data.statistics["dev"]["tokens"]
         assert line["selected"] == line["macro_f2"]
         assert all(0 <= line[f"macro_{name}"] <= 1 for name in ("f1", "f2", "f1_without_none", "f2_without_none"))
 
@@ -486,7 +486,7 @@ def test_the_best_epoch_has_the_highest_score_and_is_the_earliest_of_equals() ->
     scores = [0.0, 0.5, 0.5, 0.4, 0.7, 0.7, 0.1]
     said = [chosen.better(epoch, {"macro_f2": score, "macro_f1": epoch}) for epoch, score in enumerate(scores, 1)]
     assert said == [True, True, False, False, True, False, False]
-    assert chosen.facts() == {"best_epoch": 5, "best_value": 0.7}
+    assert chosen.to_dict() == {"best_epoch": 5, "best_value": 0.7}
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_weights_follow_their_tokens_into_windows_and_fields() -> None:
 
 def test_a_training_counts_pages_and_tags_of_each_source(tmp_path: Path) -> None:
     people, machines = catalogue(4), [by_machine(replace(each, id=f"m{each.id}"), "model") for each in catalogue(4, seed=2)]
-    facts = read(tmp_path, [*people, *machines], dev=people).facts
+    facts = read(tmp_path, [*people, *machines], dev=people).statistics
     tags = {name: sum(len(each.tags) for each in pages) for name, pages in (("person", people), ("model", machines))}
     assert facts["train"]["sources"] == {
         "person": {"pages": 12, "tags": tags["person"], "weight": 1.0},
@@ -135,15 +135,15 @@ def test_only_people_measure_if_there_is_a_single_page_of_theirs(tmp_path: Path)
     machines = [by_machine(replace(each, id=f"m{each.id}"), "model") for each in catalogue(4, seed=2)]
     data = read(tmp_path, people, dev=[*machines, people[0]])
     assert [each.id for each in data.new_dev.pages] == [people[0].id]
-    assert (data.facts["measured_by"], data.facts["dev"]["not_reviewed"]) == ("person", 12)
+    assert (data.statistics["measured_by"], data.statistics["dev"]["not_reviewed"]) == ("person", 12)
 
 
 def test_without_a_page_by_people_machines_measure_and_it_is_said(tmp_path: Path) -> None:
     machines = [by_machine(each, "model") for each in catalogue(8)]
-    assert read(tmp_path, machines).facts["measured_by"] == "model"
+    assert read(tmp_path, machines).statistics["measured_by"] == "model"
     both = [*machines[:4], *(by_machine(each) for each in machines[4:])]
     data = read(tmp_path, machines, dev=both)
-    assert data.facts["measured_by"] == "terms, model"
+    assert data.statistics["measured_by"] == "terms, model"
     assert len(data.new_dev.pages) == len(both)
 
 
@@ -161,13 +161,13 @@ def test_new_dev_pages_by_machines_are_left_out_and_counted_where_people_have_se
     dev = [by_machine(replace(each, id=f"d{each.id}"), "model") for each in catalogue(2, seed=3)]
     data = old_dev_by_people(tmp_path, dev=dev)
     assert (data.new_dev.pages, len(data.old_dev.pages)) == ([], 12)
-    assert (data.facts["measured_by"], data.facts["dev"]["not_reviewed"]) == ("person", len(dev))
+    assert (data.statistics["measured_by"], data.statistics["dev"]["not_reviewed"]) == ("person", len(dev))
 
 
 def test_no_page_by_a_machine_is_held_out_where_people_have_seen_old_dev_pages(tmp_path: Path) -> None:
     data = old_dev_by_people(tmp_path)
-    assert (len(data.train), data.facts["train"]["left_out"], data.new_dev.pages) == (24, 0, [])
-    assert (data.facts["measured_by"], data.facts["dev"]["not_reviewed"]) == ("person", 0)
+    assert (len(data.train), data.statistics["train"]["left_out"], data.new_dev.pages) == (24, 0, [])
+    assert (data.statistics["measured_by"], data.statistics["dev"]["not_reviewed"]) == ("person", 0)
 
 
 def test_pages_to_measure_by_are_told_as_they_come() -> None:

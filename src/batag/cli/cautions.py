@@ -26,16 +26,16 @@ def unseen(measured_by: str) -> list[str]:
     ]
 
 
-def sources(facts: dict[str, Any]) -> list[str]:
+def sources(statistics: dict[str, Any]) -> list[str]:
     """Whose labels are learnt from and measured by."""
-    return [f"{part}: by {in_words(facts[part]['sources'])}" for part in ("train", "dev") if facts[part]["pages"]]
+    return [f"{part}: by {in_words(statistics[part]['sources'])}" for part in ("train", "dev") if statistics[part]["pages"]]
 
 
-def notes(facts: dict[str, Any]) -> list[str]:
+def notes(statistics: dict[str, Any]) -> list[str]:
     """What the user should know of the pages before they are learnt from."""
     lines = []
-    train, dev = facts["train"], facts["dev"]
-    if facts["held_out"]:
+    train, dev = statistics["train"], statistics["dev"]
+    if statistics["held_out"]:
         lines.append(f"no --dev: {dev['pages']:,} pages (no twin of a training page) are held out to choose the best epoch by")
     for name, part in (("train", train), ("dev", dev)):
         if part["not_labelled"]:
@@ -48,9 +48,9 @@ def notes(facts: dict[str, Any]) -> list[str]:
                 f"{name}: {part['tags_misaligned']:,} of {part['tags']:,} tags do not fit the tokens "
                 f"({part['tags_lost']:,} lost); batag inspect lists them"
             )
-    if facts["old_classes"] and not train["replayed"]:
+    if statistics["old_classes"] and not train["replayed"]:
         lines.append("no old page is mixed in: what the bundle knew may be forgotten (--replay FILE names old pages)")
-    if lost := [name for name in facts["old_classes"] if not train["class_tags"].get(name)]:
+    if lost := [name for name in statistics["old_classes"] if not train["class_tags"].get(name)]:
         lines.append(f"train: classes of the bundle without a tag to learn from: {', '.join(lost)}")
     if train["tags_of_stop_words"]:
         lines.append(
@@ -81,11 +81,11 @@ def notes(facts: dict[str, Any]) -> list[str]:
     return lines
 
 
-def rare_classes(facts: dict[str, Any]) -> list[str]:
+def rare_classes(statistics: dict[str, Any]) -> list[str]:
     """Classes with too few tags to learn from or to be measured by, and about how many pages more it takes to have enough for
     a measurement; how good they will be then nobody knows."""
     lines = []
-    train, dev = facts["train"], facts["dev"]
+    train, dev = statistics["train"], statistics["dev"]
     for name, learnt in train["class_tags"].items():
         measured = dev["class_tags"].get(name, 0)
         # At the rate of its own pages, or, where these show none, of the training pages.
@@ -97,7 +97,7 @@ def rare_classes(facts: dict[str, Any]) -> list[str]:
         rare = " and ".join(part for part, more in (("train", to_learn), ("dev", to_measure)) if more > 0)
         tags = f"{counted(learnt, 'tag')} to learn from, {measured:,} to be measured by"
         what = f"{name} is rare in {rare}: {tags}; do not trust its scores yet"
-        if facts["held_out"]:
+        if statistics["held_out"]:
             # Of pages that are labelled more, a tenth is held out.
             wanted = f"{_about(max(to_learn, 10 * to_measure))} labelled pages more"
         else:

@@ -60,7 +60,7 @@ def distil(
         for line in unseen(scores["dev"]["measured_by"]):
             console(error=True).print(line, style="bold red", markup=False)
     if as_json:
-        print_json({"bundle": str(out), "teacher": str(teacher.folder), "trained_on": run.facts, "metrics": scores})
+        print_json({"bundle": str(out), "teacher": str(teacher.folder), "trained_on": run.statistics, "metrics": scores})
         return
     to = console()
     if "dev" in scores:
@@ -68,7 +68,7 @@ def distil(
         show_scores(scores["dev"], to)
         show_points(scores["dev"]["points"], to)
         show_stop_words(scores["dev"], to)
-    to.print(f"on {run.facts['held_out']:,} held-out pages {_alike(run.agreement)}", markup=False)
+    to.print(f"on {run.statistics['held_out']:,} held-out pages {_alike(run.agreement)}", markup=False)
     if run.not_exported:
         to.print(without_onnx(run.not_exported), style="yellow", markup=False)
     to.print(f"bundle in {out}; next:", markup=False)
@@ -85,7 +85,7 @@ def _steps(run: Distillation) -> Iterator[StepDone]:
 
     err, began, encoder = console(error=True), time.monotonic(), run.recipe.encoder
     size = f"{encoder.depth} layer{'s' if encoder.depth > 1 else ''}, width {encoder.width}/{encoder.inner}"
-    heading = f"{encoder.name} ({size}) learns from {run.bundle.description.name} on {counted(run.facts['pages'], 'page')}"
+    heading = f"{encoder.name} ({size}) learns from {run.bundle.description.name} on {counted(run.statistics['pages'], 'page')}"
     err.print(f"{heading}, {counted(run.epochs, 'epoch')} of {counted(run.steps_per_epoch, 'step')}", markup=False)
     for done in run.train():
         if isinstance(done, StepDone):

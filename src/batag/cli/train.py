@@ -89,11 +89,11 @@ def train_watched(run: Run, *, device: str, reading: options.Reading = options.R
         watch = partial(progress, doing="reading and segmenting pages", announced=True)
         prepared = run.prepare(device=device, problems=found, watch=watch, fitting=fitting)
     data = prepared.data
-    for line in unseen(data.facts["measured_by"]):
+    for line in unseen(data.statistics["measured_by"]):
         err.print(line, style="bold red", markup=False)
-    for line in sources(data.facts):
+    for line in sources(data.statistics):
         err.print(line, markup=False)
-    for line in (*notes(data.facts), *rare_classes(data.facts)):
+    for line in (*notes(data.statistics), *rare_classes(data.statistics)):
         err.print(line, style="yellow", markup=False)
     parameters = sum(each.numel() for each in prepared.learner.model.parameters())
     heading = (
@@ -195,9 +195,9 @@ def report(run: FinishedRun, *, as_json: bool) -> None:
 
     bundle = run.folder / BUNDLE
     if as_json:
-        said: dict[str, Any] = {"run": str(run.folder), "bundle": str(bundle), "data": run.data.facts, "dev": run.scores}
-        said |= {"mixing_weight": run.mixing_weight, "doubts": doubts(run), "not_exported": run.not_exported or None}
-        print_json(said)
+        result: dict[str, Any] = {"run": str(run.folder), "bundle": str(bundle), "data": run.data.statistics, "dev": run.scores}
+        result |= {"mixing_weight": run.mixing_weight, "doubts": doubts(run), "not_exported": run.not_exported or None}
+        print_json(result)
         return
     out = console()
     chosen = f"epoch {run.scores['epoch']}, by {run.run.selection.metric}"

@@ -35,7 +35,7 @@ def page_words(fields: Sequence[TokenizedField]) -> tuple[list[str], list[int]]:
 
 
 def join_windows(seen: Sequence[tuple[Window, Floats]], *, labels: int) -> Floats:
-    """What was said of each word of a page [L,C], of what was said of each window."""
+    """The values of each word of a page [L,C], from those of each window."""
     parts = [values[view.first - view.start : view.last - view.start] for view, values in seen]
     return np.concatenate(parts) if parts else np.zeros((0, labels), dtype=np.float32)
 

@@ -1,4 +1,4 @@
-"""What can be told from a word by looking at it, as rows of hashed tables: n-grams, shape, window features."""
+"""The features that a word has by how it is written, as rows of hashed tables: n-grams, shape, window features."""
 
 from __future__ import annotations
 

@@ -72,5 +72,5 @@ def own_options(encoder: Mapping[str, Any]) -> dict[str, Any]:
     """What stands under `options`: only what no other encoder has."""
     options = dict(encoder.get("options", {}))
     if twice := sorted(options.keys() & encoder.keys()):
-        raise UsageError(f"encoder.options.{twice[0]} is said twice", todo=f"Say it as encoder.{twice[0]}")
+        raise UsageError(f"encoder.options.{twice[0]} is set twice", todo=f"Set encoder.{twice[0]} alone")
     return options

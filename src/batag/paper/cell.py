@@ -80,9 +80,9 @@ def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
     epochs = _epochs(run)
     return metadata | {
         "parameters": sum(parameter.numel() for parameter in run.learner.model.parameters()),
-        "pages": {part: run.data.facts[part]["pages"] for part in ("train", "dev")} | {"test": len(test)},
+        "pages": {part: run.data.statistics[part]["pages"] for part in ("train", "dev")} | {"test": len(test)},
         "left_out": {
-            part: _left_out(found) for part, found in (run.data.facts | {"test": test_statistics}).items() if part in PARTS
+            part: _left_out(found) for part, found in (run.data.statistics | {"test": test_statistics}).items() if part in PARTS
         },
         "problems": dict(problems.counts),
         "classes": TokenScores(run.data.scheme).classes,
@@ -146,7 +146,7 @@ def _test_examples(run: PreparedRun, corpus: Corpus, problems: Problems) -> tupl
         found.pages[number] = page._replace(id=str(number))  # ids of pages need not be unique
     for example in make_examples(found, run.data.scheme, window=chosen.window, overlap=chosen.overlap):
         pages.setdefault(example.page, []).append(example)
-    return pages, found.facts()
+    return pages, found.statistics()
 
 
 def _score(run: PreparedRun, test: dict[str, list[Example]]) -> dict[str, Any]:

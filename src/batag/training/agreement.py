@@ -27,14 +27,18 @@ class Agreement:
     macro_f2: float
     apart: float
 
-    def facts(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         return asdict(self)
 
 
 def compare(teacher: Sequence[Values], student: Sequence[Values], scheme: Scheme, *, dial: Dial | None) -> Agreement:
     """Compare the probabilities [L,C] that both give to the same texts, at the points of a dial (none: the most probable)."""
-    true, said = (log_probabilities(np.concatenate([values for values in each if len(values)])) for each in (teacher, student))
-    labels = {name: [(each + _offsets(dial, name, scheme)).argmax(1) for each in (true, said)] for name in ("balanced", "rich")}
+    true, predicted = (
+        log_probabilities(np.concatenate([values for values in each if len(values)])) for each in (teacher, student)
+    )
+    labels = {
+        name: [(each + _offsets(dial, name, scheme)).argmax(1) for each in (true, predicted)] for name in ("balanced", "rich")
+    }
     scores = {name: TokenScores(scheme) for name in labels}
     for name, both in labels.items():
         scores[name].add(*both)
@@ -44,7 +48,7 @@ def compare(teacher: Sequence[Values], student: Sequence[Values], scheme: Scheme
         same=float((labels["balanced"][0] == labels["balanced"][1]).mean()),
         macro_f1=scores["balanced"].summary()["macro_f1"],
         macro_f2=scores["rich"].summary()["macro_f2"],
-        apart=float((np.exp(true) * (true - said)).sum(1).mean()),
+        apart=float((np.exp(true) * (true - predicted)).sum(1).mean()),
     )
 
 

@@ -29,37 +29,37 @@ _IN_COLUMNS = ("window_crf.weights", "window_crf.edge")
 
 def recipe_of(bundle: Path) -> dict[str, Any]:
     """The recipe that a bundle was trained with; dictionary and pretrained features are the bundle's own."""
-    said = read_description(find_bundle(bundle))
-    rules = said.segmentation.rules or [f"-{rule}" for rule in DEFAULT_RULES]
+    description = read_description(find_bundle(bundle))
+    rules = description.segmentation.rules or [f"-{rule}" for rule in DEFAULT_RULES]
     own = {
         "pages": {
-            "segmentation": said.segmentation.name,
+            "segmentation": description.segmentation.name,
             "rules": ",".join(rules),
             "dictionary": "",
-            "scheme": said.scheme.name,
+            "scheme": description.scheme.name,
         },
-        "input": said.input.model_dump() | {"vectors": "", "backbone": ""},
-        "encoder": said.encoder.model_dump(),
-        "head": said.head.model_dump(exclude=None if said.head.window_crf else {"window_crf_buckets"}),
-        "training": {"window": said.window, "overlap": said.overlap},
+        "input": description.input.model_dump() | {"vectors": "", "backbone": ""},
+        "encoder": description.encoder.model_dump(),
+        "head": description.head.model_dump(exclude=None if description.head.window_crf else {"window_crf_buckets"}),
+        "training": {"window": description.window, "overlap": description.overlap},
     }
-    return {table: said.recipe.get(table, {}) | own.get(table, {}) for table in said.recipe.keys() | own.keys()}
+    return {table: description.recipe.get(table, {}) | own.get(table, {}) for table in description.recipe.keys() | own.keys()}
 
 
 def check_base(base: Bundle, recipe: Recipe) -> None:
     """Refuse a recipe that the weights of the base bundle do not fit: tokens, input and encoder must be alike."""
-    said = base.description
-    compared = _HASHED if said.input.kind == "rich" else ("kind",)
+    description = base.description
+    compared = _HASHED if description.input.kind == "rich" else ("kind",)
     was = {
-        "pages.segmentation": said.segmentation.name,
-        "pages.rules": tuple(said.segmentation.rules),
-        **{f"input.{key}": value for key, value in said.input if key in compared},
-        **{f"encoder.{key}": value for key, value in said.encoder if key != "dropout"},
-        "pages.scheme": said.scheme.name,
-        "head.chain": said.head.chain,
+        "pages.segmentation": description.segmentation.name,
+        "pages.rules": tuple(description.segmentation.rules),
+        **{f"input.{key}": value for key, value in description.input if key in compared},
+        **{f"encoder.{key}": value for key, value in description.encoder if key != "dropout"},
+        "pages.scheme": description.scheme.name,
+        "head.chain": description.head.chain,
     }
-    if said.head.window_crf:
-        was |= {"head.window_crf": said.head.window_crf, "head.window_crf_buckets": said.head.window_crf_buckets}
+    if description.head.window_crf:
+        was |= {"head.window_crf": description.head.window_crf, "head.window_crf_buckets": description.head.window_crf_buckets}
     wanted = {"pages": recipe.pages, "input": recipe.input, "encoder": recipe.encoder, "head": recipe.head}
     for key, value in was.items():
         table, name = key.split(".")
@@ -67,7 +67,7 @@ def check_base(base: Bundle, recipe: Recipe) -> None:
         if here != value:
             todo = "Leave it as it was, or train without a base bundle"
             raise UsageError(f"{key} = {here!r} does not fit the base bundle {base.folder}, which has {value!r}", todo=todo)
-    if said.features and recipe.input.pretrained:
+    if description.features and recipe.input.pretrained:
         todo = "Leave input.vectors and input.backbone out: the base bundle brings its own"
         raise UsageError(f"the base bundle {base.folder} has pretrained features already", todo=todo)
 

@@ -21,10 +21,10 @@ from batag.training.loop import Learner
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
 
 
-def save_weights(path: Path, weights: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-    """Tensors and facts (as JSON) in one file."""
+def save_weights(path: Path, weights: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
+    """Tensors and metadata (as JSON) in one file."""
     tensors = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
-    packed = save_tensors(tensors, {"facts": json.dumps(facts)})
+    packed = save_tensors(tensors, {"metadata": json.dumps(metadata)})
     kept = "the last good one is kept" if path.exists() else "there is none yet"
     todo = f"Make room, then go on with: batag train --resume {path.parent}"
     with disk_errors(path, what=f"a checkpoint cannot be written ({kept})", todo=todo), open_output(path) as stream:
@@ -32,32 +32,32 @@ def save_weights(path: Path, weights: Mapping[str, Tensor], facts: Mapping[str, 
 
 
 def load_weights_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and facts of a file that `save_weights` wrote."""
+    """The tensors and metadata of a file that `save_weights` wrote."""
     try:
         data = path.read_bytes()
         tensors = load_tensors(data)
         size = struct.unpack("<Q", data[:8])[0]
-        return tensors, json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["facts"])
+        return tensors, json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["metadata"])
     except OSError as error:
         raise InputError(f"cannot be opened ({error.strerror})", where=str(path), todo="Is it the folder of a run?") from error
     except (SafetensorError, ValueError, KeyError, TypeError, struct.error) as error:
         raise InputError(f"is damaged ({error})", where=str(path), todo="Train again, or restore it from a copy") from error
 
 
-def save_checkpoint(path: Path, learner: Learner, facts: Mapping[str, Any]) -> None:
-    """The whole learner, and facts of the run beside."""
+def save_checkpoint(path: Path, learner: Learner, metadata: Mapping[str, Any]) -> None:
+    """The whole learner, and metadata of the run beside."""
     tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in learner.model.state_dict().items()}
     tensors |= {f"average.{name}": value for name, value in learner.average.items()}
     for name, parameter in learner.model.named_parameters():
         for key, value in learner.optimizer.state.get(parameter, {}).items():
             tensors[f"adam.{key}.{name}"] = value
     own = {"step": learner.step, "epochs": learner.epochs, "loss_sum": learner.loss_sum}
-    save_weights(path, tensors, own | dict(facts))
+    save_weights(path, tensors, own | dict(metadata))
 
 
 def load_checkpoint(path: Path, learner: Learner) -> dict[str, Any]:
-    """Put a fresh learner back to where a checkpoint stands; returns the facts."""
-    tensors, facts = load_weights_file(path)
+    """Put a fresh learner back to where a checkpoint stands; returns the metadata."""
+    tensors, metadata = load_weights_file(path)
     damaged = InputError(
         "is of another model than the recipe's, or damaged", where=str(path), todo="Train anew into a new folder"
     )
@@ -77,7 +77,7 @@ def load_checkpoint(path: Path, learner: Learner) -> dict[str, Any]:
                 learner.optimizer.state[parameter] = {
                     key: value.to(parameter.device) for key, value in zip(_ADAM, values, strict=True)
                 }
-        learner.step, learner.epochs, learner.loss_sum = facts["step"], facts["epochs"], facts["loss_sum"]
+        learner.step, learner.epochs, learner.loss_sum = metadata["step"], metadata["epochs"], metadata["loss_sum"]
     except (RuntimeError, KeyError, TypeError) as error:
         raise damaged from error
-    return facts
+    return metadata

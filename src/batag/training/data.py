@@ -65,7 +65,7 @@ class DataFiles:
     base: tuple[Path, ...] = ()
     pretrained: tuple[Path, ...] = ()
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """As it stands in the run's `data.json`."""
         files: dict[str, Any] = {part: [_file(path) for path in getattr(self, part)] for part in _PARTS}
         for part in _OLD:
@@ -73,12 +73,12 @@ class DataFiles:
         return files | {"reading": dict(self.reading or {})}
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any]) -> DataFiles:
+    def of_dict(cls, saved: Mapping[str, Any]) -> DataFiles:
         """The same files again; one that has changed since is an error."""
         todo = "Put the old file back, or train anew with the new one"
-        paths = {part: tuple(_unchanged(said, todo=todo) for said in facts.get(part, ())) for part in _PARTS}
-        replay, old_dev = (tuple(_old_pages(facts, part, todo=todo)) for part in _OLD)
-        return cls(**paths, replay=replay, old_dev=old_dev, reading=facts["reading"])
+        paths = {part: tuple(_unchanged(entry, todo=todo) for entry in saved.get(part, ())) for part in _PARTS}
+        replay, old_dev = (tuple(_old_pages(saved, part, todo=todo)) for part in _OLD)
+        return cls(**paths, replay=replay, old_dev=old_dev, reading=saved["reading"])
 
     def going_on_from(self, bundle: Path, *, old: Sequence[Path] | None = None, replay: bool = True) -> DataFiles:
         """With a base bundle, and old pages to mix in: these, or else those that the run which made the bundle was trained on
@@ -94,9 +94,9 @@ class DataFiles:
             return files
         todo = "Name old pages with --replay, or do without them: --set training.replay=0"
         try:
-            facts = json.loads((folder / DATA).read_bytes())
+            saved = json.loads((folder / DATA).read_bytes())
             learnt, measured = (
-                (*_old_pages(facts, own, todo=todo), *_old_pages(facts, part, todo=todo)) for part, own in _OLD.items()
+                (*_old_pages(saved, own, todo=todo), *_old_pages(saved, part, todo=todo)) for part, own in _OLD.items()
             )
         except BatagError:
             raise
@@ -115,20 +115,20 @@ class DataFiles:
             yield from read_with_language(old.path, **old.reading, problems=problems)
 
 
-def _old_pages(facts: Mapping[str, Any], part: str, *, todo: str) -> Iterator[OldPages]:
+def _old_pages(saved: Mapping[str, Any], part: str, *, todo: str) -> Iterator[OldPages]:
     """Files of pages that a run's `data.json` names, each read as it was then."""
-    for said in facts.get(part, ()):
-        yield OldPages(_unchanged(said, todo=todo), said["reading"] if part in _OLD else facts["reading"])
+    for entry in saved.get(part, ()):
+        yield OldPages(_unchanged(entry, todo=todo), entry["reading"] if part in _OLD else saved["reading"])
 
 
 def _file(path: Path) -> dict[str, Any]:
     return {"file": str(path.resolve()), "sha256": digest(path)}
 
 
-def _unchanged(said: Mapping[str, Any], *, todo: str) -> Path:
-    path = Path(said["file"])
-    if digest(path) != said["sha256"]:
-        raise InputError("has changed since the run began", where=said["file"], todo=todo)
+def _unchanged(entry: Mapping[str, Any], *, todo: str) -> Path:
+    path = Path(entry["file"])
+    if digest(path) != entry["sha256"]:
+        raise InputError("has changed since the run began", where=entry["file"], todo=todo)
     return path
 
 
@@ -153,7 +153,7 @@ class Data:
     segmentation: Segmentation
     train: list[Example]
     new_dev: Dev
-    facts: dict[str, Any]
+    statistics: dict[str, Any]
     base: Bundle | None = None
     old_dev: Dev = field(default_factory=Dev)
     allowed: Sequence[str] = ()
@@ -218,22 +218,22 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
         )
     size = {"window": recipe.training.window, "overlap": recipe.training.overlap}
     examples = {part: make_examples(words, scheme, **size) for part, words in found.items()}
-    facts: dict[str, Any] = {part: each.facts() for part, each in found.items()} | {"held_out": not files.dev}
+    statistics: dict[str, Any] = {part: each.statistics() for part, each in found.items()} | {"held_out": not files.dev}
     unknown = sorted({*found["dev"].class_tokens, *found["old_dev"].class_tokens} - {"none", *scheme.classes})
-    facts["dev"] |= {"unknown_classes": unknown, "replayed": old_dev.labelled, "not_reviewed": measuring.not_reviewed}
-    facts["dev"] |= {"not_labelled": measuring.not_labelled, "in_train": repeated(found["dev"], of=found["train"])}
-    facts["measured_by"] = measuring.by
-    for name, counts in facts["train"]["sources"].items():
+    statistics["dev"] |= {"unknown_classes": unknown, "replayed": old_dev.labelled, "not_reviewed": measuring.not_reviewed}
+    statistics["dev"] |= {"not_labelled": measuring.not_labelled, "in_train": repeated(found["dev"], of=found["train"])}
+    statistics["measured_by"] = measuring.by
+    for name, counts in statistics["train"]["sources"].items():
         counts["weight"] = weights[name]
-    facts["train"] |= {"replayed": old.labelled, "left_out": left_out}
-    facts["old_classes"] = list(known)
+    statistics["train"] |= {"replayed": old.labelled, "left_out": left_out}
+    statistics["old_classes"] = list(known)
     dev = Dev(own.kept, examples["dev"]), Dev(old_dev.kept, examples["old_dev"])
     if not any(dev):
         todo = "Give dev pages with classes of the training pages"
         raise InputError("no token of dev can be scored", where=", ".join(map(str, files.dev)) or where, todo=todo)
     vocabulary = _words(examples["train"], recipe, base)
     allowed = sorted(train.allowed.union(base.description.tagged_stop_words if base is not None else ()))
-    return Data(scheme, vocabulary, dictionary, segmentation, examples["train"], dev[0], facts, base, dev[1], allowed)
+    return Data(scheme, vocabulary, dictionary, segmentation, examples["train"], dev[0], statistics, base, dev[1], allowed)
 
 
 class _Counted:

@@ -46,7 +46,7 @@ class DialOfDev:
         """Whether scores were calibrated, on dev or before."""
         return len(self.errors) > 1 or self.calibration.method != "none"
 
-    def facts(self, classes: Sequence[str]) -> dict[str, Any]:
+    def to_dict(self, classes: Sequence[str]) -> dict[str, Any]:
         """As it stands in a bundle."""
         return {
             "dial": self.dial.to_dicts(classes),
@@ -154,10 +154,10 @@ def _tags(predictions: Iterable[Prediction], decoding: Decoding) -> tuple[Any, A
     pages: dict[str, int] = {}
     for prediction in predictions:
         page, gold = prediction.page, places(prediction.page.tags)
-        said: dict[Place, float] = {}
+        scored: dict[Place, float] = {}
         for name in NAMES:
-            said |= {place(tag): tag.score or 0.0 for tag in decoding.tags_of(prediction, name)}
-        for each, score in sorted(said.items()):
+            scored |= {place(tag): tag.score or 0.0 for tag in decoding.tags_of(prediction, name)}
+        for each, score in sorted(scored.items()):
             raw.append(score)
             right.append(each in gold)
             groups.append(pages.setdefault(page.id, len(pages)))

@@ -53,7 +53,7 @@ _SWIFT: Mapping[str, Mapping[str, Any]] = {
     # It learns from harder pages already: those with words exchanged.
     "training": {"adversarial_epsilon": 0.0},
 }
-"""What a student is unless it is told otherwise."""
+"""What a student is by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +67,20 @@ class DistillationEpoch:
 
 
 def student_recipe(teacher: Bundle, *, settings: Iterable[str] = ()) -> Recipe:
-    """The recipe of a student: tokens, spelling and windows are its teacher's, the rest is small and may be set."""
+    """The recipe of a student: tokens, features of words and windows are its teacher's, the rest is small and may be set."""
     chosen = list(settings)
     for setting in chosen:
         if not setting.strip().startswith(_MAY_CHANGE):
             todo = f"What may be set begins with {', '.join(_MAY_CHANGE)}; the rest is the teacher's"
             raise UsageError(f"--set {setting} is not for a student", todo=todo)
-    said = recipe_of(teacher.folder)
-    training = {key: said["training"][key] for key in ("window", "overlap")} | dict(_SWIFT["training"])
-    own = {"pages": said["pages"], "input": said["input"] | _SWIFT["input"], "dial": said.get("dial", {}), "training": training}
+    recipe = recipe_of(teacher.folder)
+    training = {key: recipe["training"][key] for key in ("window", "overlap")} | dict(_SWIFT["training"])
+    own = {
+        "pages": recipe["pages"],
+        "input": recipe["input"] | _SWIFT["input"],
+        "dial": recipe.get("dial", {}),
+        "training": training,
+    }
     return read_recipe(None, settings=chosen, base={**_SWIFT, **own})
 
 
@@ -92,7 +97,7 @@ class Distillation:
         self.held_out: list[Example] = []
         self.dev = Dev()
         self.not_exported = ""
-        self.facts: dict[str, Any] = {}
+        self.statistics: dict[str, Any] = {}
 
     @property
     def steps_per_epoch(self) -> int:
@@ -122,7 +127,7 @@ class Distillation:
         self.held_out = [Example("", words, []) for words in held_out]
         if not self.texts or not self.held_out:
             raise InputError("too few pages to teach a student on", where=where, todo="Name files of some hundred pages")
-        self.facts = {
+        self.statistics = {
             "pages": len(kept.pages),
             "tokens": sum(map(len, self.texts)),
             "held_out": len(aside.pages),
@@ -135,7 +140,7 @@ class Distillation:
             found = label_words(judges, self.bundle.segmentation)
             examples = make_examples(found, self.bundle.scheme, window=window, overlap=self.recipe.training.overlap)
             self.dev = Dev(judges, examples)
-            self.facts |= {"dev_pages": len(found.pages), "measured_by": measuring.by}
+            self.statistics |= {"dev_pages": len(found.pages), "measured_by": measuring.by}
             if not self.dev:
                 todo = "Label some as docs/labelling.md says, or leave --dev out"
                 raise InputError("no token of dev can be scored", where="--dev", todo=todo)
@@ -164,10 +169,10 @@ class Distillation:
 
     def _compare(self, taught: Sequence[NDArray[np.float32]]) -> Agreement:
         """Teacher and student on the held-out pages, both at the teacher's points."""
-        said = probabilities_with(self.learner.model, self.learner.weights(), self.held_out)
+        found = probabilities_with(self.learner.model, self.learner.weights(), self.held_out)
         points = [point.model_dump() for point in self.bundle.description.dial]
         dial = Dial.from_dicts(points, self.bundle.scheme.classes) if points else None
-        return compare(taught, said, self.bundle.scheme, dial=dial)
+        return compare(taught, found, self.bundle.scheme, dial=dial)
 
     def _build(self) -> None:
         """A student that begins with its teacher's words."""
@@ -208,7 +213,7 @@ class Distillation:
 
     def ship(self, folder: Path) -> dict[str, Any]:
         """Write the student as a bundle; its scores are on dev if there is any, and against its teacher."""
-        read, scores = self.bundle, {"teacher": self.agreement.facts()}
+        read, scores = self.bundle, {"teacher": self.agreement.to_dict()}
         weights = self.learner.weights()
         dial: dict[str, Any] = {
             "dial": [point.model_dump() for point in read.description.dial],
@@ -217,11 +222,11 @@ class Distillation:
         if self.dev:
             allowed = read.description.tagged_stop_words
             data = Data(
-                read.scheme, read.vocabulary, read.dictionary, read.segmentation, [], self.dev, self.facts, allowed=allowed
+                read.scheme, read.vocabulary, read.dictionary, read.segmentation, [], self.dev, self.statistics, allowed=allowed
             )
             chosen = measure_dial(self.learner.model, weights, data, recipe=self.recipe, before=read.description)
-            dial = chosen.facts(read.scheme.classes)
-            scores["dev"] = {"epoch": self.epochs, "measured_by": self.facts["measured_by"]} | dict(chosen.scores)
+            dial = chosen.to_dict(read.scheme.classes)
+            scores["dev"] = {"epoch": self.epochs, "measured_by": self.statistics["measured_by"]} | dict(chosen.scores)
         source = {"name": read.description.name, "sha256": digest(read.folder / DESCRIPTION)}
         with disk_errors(folder, what="the bundle cannot be written", todo="Make room, or name another folder with --out"):
             ship_distilled(
@@ -233,7 +238,7 @@ class Distillation:
                 metrics=scores,
                 dial=dial,
                 pretrained=self.pretrained,
-                facts=self.facts | {"distilled_from": source},
+                trained_on=self.statistics | {"distilled_from": source},
             )
         if self.recipe.training.export:
             pages = self.dev.examples or self.held_out

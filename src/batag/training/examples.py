@@ -60,7 +60,7 @@ class LabelledWords:
     of_stop_words: int = 0
     allowed: set[str] = field(default_factory=set)
 
-    def facts(self) -> dict[str, Any]:
+    def statistics(self) -> dict[str, Any]:
         """What there is to say about these pages."""
         return {
             "pages": len(self.pages),

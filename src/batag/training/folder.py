@@ -46,14 +46,14 @@ def tidy(folder: Path) -> None:
 
 def check_whole(folder: Path) -> None:
     """Refuse a run that has lost what it would go on from: it would begin anew over what it has learnt."""
-    best = _facts(folder / BEST)
+    best = _metadata(folder / BEST)
     if not (folder / LAST).exists():
         # After its first epoch a run always has a checkpoint.
         epochs = [best.get("epoch", 0), *(line.get("epoch", 0) for line in Metrics(folder / METRICS).lines())]
         if (folder / BUNDLE).exists() or any(isinstance(epoch, int) and epoch > 1 for epoch in epochs):
             raise _gone(folder / LAST)
         return
-    last = _facts(folder / LAST)
+    last = _metadata(folder / LAST)
     if not (folder / METRICS).exists():
         raise _gone(folder / METRICS)
     if not last.get("best_epoch"):
@@ -65,7 +65,7 @@ def check_whole(folder: Path) -> None:
         raise InputError("is of an earlier epoch than the run's best", where=str(folder / BEST), todo=todo)
 
 
-def _facts(path: Path) -> dict[str, Any]:
+def _metadata(path: Path) -> dict[str, Any]:
     """What is written beside the weights; what is wrong with a file is said where it is needed."""
     with suppress(InputError):
         return load_weights_file(path)[1]

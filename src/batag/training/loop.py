@@ -1,4 +1,4 @@
-"""The training loop: a generator that yields facts of steps and epochs; saving, logging and progress stand outside.
+"""The training loop: a generator that yields steps and epochs; saving, logging and progress stand outside.
 
 Nothing random outlives a step: batches follow from seed and epoch, dropout from seed and step, so that a run can
 be resumed from its weights and its step alone.

@@ -144,10 +144,10 @@ class PreparedRun:
         """A checkpoint of where the run is now, and the metrics up to it."""
         with self._disk_errors():
             self.metrics.flush()
-        save_checkpoint(self.folder / LAST, self.learner, self.selection.facts())
+        save_checkpoint(self.folder / LAST, self.learner, self.selection.to_dict())
 
     def _epoch(self, done: EpochDone, *, seconds: float, busy: float) -> None:
-        by = self.data.facts["measured_by"]
+        by = self.data.statistics["measured_by"]
         self.metrics.add_epoch(done, selected=self.selection.metric, measured_by=by, seconds=seconds, busy=busy)
         if self.selection.better(done.epoch, done.scores.summary()):
             metadata = {"epoch": done.epoch, "step": done.step, "dev": done.scores.report()}
@@ -174,7 +174,7 @@ class PreparedRun:
         name = without_surrogates(self.folder.resolve().name)
         before = self.data.base.description if self.data.base is not None else None
         dial = measure_dial(self.learner.model, weights, self.data, recipe=self.recipe, before=before)
-        scores = {"epoch": saved["epoch"], "measured_by": self.data.facts["measured_by"]} | dict(dial.scores)
+        scores = {"epoch": saved["epoch"], "measured_by": self.data.statistics["measured_by"]} | dict(dial.scores)
         ship(
             self.folder / BUNDLE,
             name=name,

@@ -29,5 +29,5 @@ def choose_pretrained(recipe: Recipe, files: DataFiles, data: Data) -> Pretraine
     if not named and data.base is not None and data.base.pretrained is not None:
         return data.base.pretrained
     backbone = Backbone(files.pretrained[0].parent) if named else None
-    words = words_for(data.facts["train"]["languages"]) if chosen.vectors == AUTO and chosen.kind == "rich" else None
+    words = words_for(data.statistics["train"]["languages"]) if chosen.vectors == AUTO and chosen.kind == "rich" else None
     return join(words, backbone)

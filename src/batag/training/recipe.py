@@ -199,7 +199,7 @@ class Recipe(_Table):
         problems = {
             "encoder.heads": self.encoder.width % self.encoder.heads and "does not divide encoder.width",
             "input.backbone": bool(self.input.vectors not in ("", AUTO) and self.input.backbone)
-            and "and input.vectors are both said",
+            and "and input.vectors are both set",
             "input.longest": self.input.longest < self.input.shortest and "is below input.shortest",
             "dial.rich": list(self.dial.betas) != sorted(self.dial.betas) and "is below balanced, or that below clean",
             "training.overlap": self.training.overlap >= self.training.window and "is not smaller than training.window",

@@ -48,12 +48,12 @@ class Run:
         if recipe.pages.dictionary:
             files = replace(files, dictionary=(Path(recipe.pages.dictionary),))
         files = replace(files, pretrained=pretrained_files(recipe))
-        facts = files.facts()
+        saved = files.to_dict()
         run = cls(folder, recipe, files, new=True)
         try:
             with disk_errors(folder, what="the run cannot be begun", todo="Make room, or name another folder with --out"):
                 folder.mkdir(parents=True, exist_ok=True)
-                write_text(folder / DATA, json.dumps(facts, indent=2))  # in ASCII: names of files need not be text
+                write_text(folder / DATA, json.dumps(saved, indent=2))  # in ASCII: names of files need not be text
                 write_text(folder / RECIPE, recipe.text())  # last: with it the folder is that of a run
         except InputError:
             run.abandon()
@@ -71,8 +71,7 @@ class Run:
                 raise UsageError(f"--set {setting} would make it another run", todo=todo)
         recipe = read_recipe(folder / RECIPE, settings=settings or [])
         try:
-            facts = json.loads((folder / DATA).read_bytes())
-            files = DataFiles.of_facts(facts)
+            files = DataFiles.of_dict(json.loads((folder / DATA).read_bytes()))
         except BatagError:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

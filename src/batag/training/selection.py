@@ -21,5 +21,5 @@ class Selection:
         self.epoch, self.value = epoch, scores[self.metric]
         return True
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {"best_epoch": self.epoch, "best_value": self.value}

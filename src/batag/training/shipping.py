@@ -39,14 +39,14 @@ def ship(
         dictionary=data.dictionary,
         pretrained=pretrained,
         description=_description(name, recipe, data.scheme, data.segmentation)
-        | dial.facts(data.scheme.classes)
+        | dial.to_dict(data.scheme.classes)
         | {
             "tagged_stop_words": list(data.allowed),
-            "languages": list(data.facts["train"]["languages"]),
-            "fields": list(data.facts["train"]["fields"]),
+            "languages": list(data.statistics["train"]["languages"]),
+            "fields": list(data.statistics["train"]["fields"]),
             "metrics": {"dev": dict(scores)},
-            "trained_on": data.facts["train"]
-            | {"dev_pages": data.facts["dev"]["pages"], "old_dev_pages": data.facts["old_dev"]["pages"]},
+            "trained_on": data.statistics["train"]
+            | {"dev_pages": data.statistics["dev"]["pages"], "old_dev_pages": data.statistics["old_dev"]["pages"]},
         },
     )
 
@@ -61,7 +61,7 @@ def ship_distilled(
     metrics: Mapping[str, Any],
     dial: Mapping[str, Any],
     pretrained: PretrainedFeatures | None,
-    facts: Mapping[str, Any],
+    trained_on: Mapping[str, Any],
 ) -> None:
     """Write the bundle of a student, which knows the words and classes of its teacher."""
     write_bundle(
@@ -77,7 +77,7 @@ def ship_distilled(
             "languages": teacher.description.languages,
             "fields": teacher.description.fields,
             "metrics": dict(metrics),
-            "trained_on": dict(facts),
+            "trained_on": dict(trained_on),
         },
     )
 

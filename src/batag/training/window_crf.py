@@ -50,7 +50,7 @@ def fit_window_crf(model: TokenClassifier, examples: Sequence[Example], *, watch
 
 
 def _of_people(examples: Sequence[Example]) -> list[Example]:
-    """The pages that people have seen, and others with a label that people did not give: it would never be said."""
+    """The pages that people have seen, and others with a label that people did not give: it would never be predicted."""
     known = {IGNORED, *(label for example in examples if example.reviewed for label in example.labels)}
     return [example for example in examples if example.reviewed or not known.issuperset(example.labels)]
 
