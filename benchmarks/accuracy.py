@@ -39,13 +39,13 @@ from batag.paper.comparison import compare
 from batag.paper.definition import PAPER_SETTINGS
 from batag.segmentation.segmentation import Segmentation
 from batag.tagging.tagger import Tagger
-from batag.training.data import DataFiles
-from batag.training.dev import Dev
+from batag.training.data import BUNDLE, RECIPE, DataFiles
 from batag.training.dial import dial_on_dev
-from batag.training.examples import choose_scheme, label_words, make_examples
+from batag.training.examples import Dev, choose_scheme, label_words, make_examples
+from batag.training.folder import METRICS
 from batag.training.metrics import Metrics
 from batag.training.recipe import read_recipe
-from batag.training.run import BUNDLE, METRICS, RECIPE, Run
+from batag.training.run import Run
 
 sys.path.insert(0, str(Path(__file__).parent))
 

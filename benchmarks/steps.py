@@ -28,8 +28,7 @@ from place import new_folder
 from batag.evaluation.decoding import Decoding
 from batag.evaluation.fscore import macro_fbeta
 from batag.features.batches import Floats
-from batag.training.dev import Dev
-from batag.training.examples import Example
+from batag.training.examples import Dev, Example
 
 FOLDS = 5
 Scores = dict[str, float]

@@ -23,8 +23,8 @@ from batag.labels.scheme import Scheme
 from batag.objectives import build_objective
 from batag.paper.definition import PAPER_SETTINGS
 from batag.training.examples import Example
-from batag.training.fresh import fresh_classifier
 from batag.training.loop import build_learner, rate_of, take_step
+from batag.training.model import fresh_classifier
 from batag.training.recipe import read_recipe
 
 PAGES, TOKENS, WORDS, WIDTH, DEPTH, HEADS, INNER, LABELS = 8, 47, 19_000, 128, 4, 4, 512, 3

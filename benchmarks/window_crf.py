@@ -36,9 +36,9 @@ from batag.training.data import DataFiles
 from batag.training.folder import BEST
 from batag.training.loop import EpochDone, probabilities_with
 from batag.training.loop import score as score_dev
+from batag.training.metrics import Selection
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
-from batag.training.selection import Selection
 from batag.training.window_crf import choose_mixing_weight
 
 NAMES = ("taobao-words", "wikipedia-words", "conll2003")

@@ -39,8 +39,8 @@ from batag.sample import sample_pages
 from batag.segmentation.dictionary import Dictionary
 from batag.tagging.tagger import Tagger
 from batag.training.examples import label_words, make_examples
+from batag.training.run import train_run
 from batag.training.setting import parse_setting
-from batag.training.whole import train_run
 
 LANGUAGES = ("zh-Hant", "ja", "en")
 QUICK = (

@@ -12,7 +12,7 @@ from batag.pages.page import Page, Tag
 
 if TYPE_CHECKING:
     from batag.tagging.tagger import Tagger, Tags, distinct
-    from batag.training.whole import Pages, Progress
+    from batag.training.run import Pages, Progress
 
 __version__ = "0.1.0"
 __all__ = [
@@ -67,7 +67,7 @@ def train(
     a bundle to go on from; `columns` maps fields to columns of the files; `progress` is called after every step and epoch.
     """
     try:
-        from batag.training.whole import train_run
+        from batag.training.run import train_run
     except ModuleNotFoundError as error:
         raise missing_package(error) or error from error
 

@@ -20,7 +20,7 @@ from batag.engines.export import export
 from batag.errors import InputError
 from batag.heads.prediction import probabilities
 from batag.pages.formats import write_pages
-from batag.training.whole import train_run
+from batag.training.run import train_run
 
 
 @pytest.fixture(scope="module")

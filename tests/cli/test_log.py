@@ -54,7 +54,9 @@ def test_the_beginning_is_announced_when_the_first_page_is_there(clock: Any, cap
 
 
 def test_one_epoch_of_one_step_is_said_in_the_singular(clock: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    run: Any = SimpleNamespace(epochs=1, steps_per_epoch=1, learner=SimpleNamespace(step=0), train=lambda: iter(()))
+    run: Any = SimpleNamespace(
+        epochs=1, steps_per_epoch=1, learner=SimpleNamespace(step=0), train=lambda: (done for done in ())
+    )
     follow(run, heading="bat")
     assert capsys.readouterr().err == "bat, 1 epoch of 1 step\n"
 

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from batag.encoders import ENCODERS
 from batag.pages.formats import write_pages
-from batag.training.adversarial import adversarial_loss
 from batag.training.data import DataFiles
+from batag.training.gradients import adversarial_loss
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 

@@ -116,17 +116,16 @@ def test_a_user_s_own_stop_words_are_stronger_than_what_training_pages_tag(run: 
 
 def test_what_is_kept_of_the_tags_of_training_pages_is_small_and_handed_on(run: FinishedRun, tmp_path: Path) -> None:
     said = describe(run.folder / "bundle")
-    assert said["allowed"] == ["0 oz", "one a day", "pack of 0"]
-    assert said["format"] >= 7  # an older batag would forbid them
+    assert said["tagged_stop_words"] == ["0 oz", "one a day", "pack of 0"]
     assert said["trained_on"]["tags_of_stop_words"] == 48
     more = [labelled(f"m{n}", f"zorb vlam{n} The One", ("zorb", "goods"), ("The One", "pack")) for n in range(12)]
     further = trained(tmp_path / "more", more, "training.epochs=1", dev=more, base=run.folder)
-    assert describe(further.folder / "bundle")["allowed"] == ["0 oz", "one a day", "pack of 0", "the one"]
+    assert describe(further.folder / "bundle")["tagged_stop_words"] == ["0 oz", "one a day", "pack of 0", "the one"]
     write_pages(packs(60, name="u"), tmp_path / "pages.jsonl")
     quick = [part for each in ("training.epochs=1", "encoder.width=8", "encoder.inner=8") for part in ("--set", each)]
     done = typed("distil", run.folder, tmp_path / "pages.jsonl", "--out", tmp_path / "swift", *quick)
     assert done.returncode == 0, done.stderr
-    assert describe(tmp_path / "swift")["allowed"] == said["allowed"]
+    assert describe(tmp_path / "swift")["tagged_stop_words"] == said["tagged_stop_words"]
 
 
 @pytest.mark.parametrize("written", ["12&nbsp;oz", "12 <b>oz</b>", "12 oz"])
@@ -148,7 +147,7 @@ def test_evaluation_says_what_the_rule_for_stop_words_touches(tmp_path: Path, ca
     report = assess(tagger, pages).report()
     # Page 1: one tag with shoes in it; page 2: 12 oz is right and removed; page 3: `the` is removed, Pack of 6 not found.
     assert report["stop_words"] == {"removed": 2, "removed_right": 1, "forbidden": 2}
-    allowed = scripted_tagger(tagger.engine.label, allowed=["0 oz"])
+    allowed = scripted_tagger(tagger.engine.label, tagged_stop_words=["0 oz"])
     assert assess(allowed, pages).report()["stop_words"] == {"removed": 1, "removed_right": 0, "forbidden": 1}
 
 

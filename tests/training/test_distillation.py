@@ -21,10 +21,10 @@ from batag.labels.scheme import Scheme
 from batag.pages.page import Page
 from batag.tagging.assessment import assess
 from batag.training import distillation
-from batag.training.agreement import compare
 from batag.training.distillation import Distillation, DistillationEpoch, student_recipe
+from batag.training.distillation.agreement import compare
+from batag.training.distillation.projection import project
 from batag.training.loop import DivergedError
-from batag.training.projection import project
 
 SMALL = (
     "encoder.width=16",

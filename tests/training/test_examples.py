@@ -191,7 +191,7 @@ def test_pages_that_nobody_labelled_are_counted_and_not_used() -> None:
     assert (facts["pages"], facts["not_labelled"], facts["tokens"]) == (1, 2, 6)
 
 
-def test_the_facts_tell_tokens_tags_languages_and_classes() -> None:
+def test_the_statistics_tell_tokens_tags_languages_and_classes() -> None:
     facts = label_words([page(title=TITLE, description=BODY)], Segmentation()).statistics()
     assert facts == {
         "pages": 1,
@@ -205,6 +205,7 @@ def test_the_facts_tell_tokens_tags_languages_and_classes() -> None:
         "tags_of_stop_words": 0,
         "languages": {"en": 1},
         "languages_by_file": {},
+        "fields": {"title": 1, "description": 1},
         "classes": {NONE: 2, "goods": 5, "brand": 1, "feature": 1},
         "class_tags": {"goods": 4, "brand": 1, "feature": 1},
     }
@@ -271,7 +272,7 @@ def test_a_dev_without_labels_is_refused_by_its_name(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read(tmp_path, [page(title=TITLE)], [Page("2", {"title": "nobody saw this"})])
     assert str(tmp_path / "dev.jsonl") in str(caught.value)
-    assert "--dev" in str(caught.value)
+    assert "dev=FILE" in str(caught.value)
 
 
 def test_a_dev_of_empty_pages_is_refused(tmp_path: Path) -> None:
@@ -281,7 +282,7 @@ def test_a_dev_of_empty_pages_is_refused(tmp_path: Path) -> None:
 
 
 def test_too_few_pages_to_hold_some_out_ask_for_dev(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"too few pages .* --dev"):
+    with pytest.raises(InputError, match=r"too few pages .* dev=FILE"):
         read(tmp_path, [page(title=TITLE)])
 
 

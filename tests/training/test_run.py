@@ -38,11 +38,10 @@ from batag.training import prepared as run_module
 from batag.training.checkpoint import load_weights_file
 from batag.training.data import DataFiles
 from batag.training.loop import EpochDone, StepDone
-from batag.training.metrics import Metrics
+from batag.training.metrics import Metrics, Selection
 from batag.training.prepared import FinishedRun, PreparedRun
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
-from batag.training.selection import Selection
 
 SHORT = "training.epochs=2"
 

@@ -24,8 +24,7 @@ from batag.sample import sample_pages
 from batag.training.data import DataFiles
 from batag.training.distillation import Distillation, student_recipe
 from batag.training.recipe import read_recipe
-from batag.training.run import Run
-from batag.training.whole import train_run
+from batag.training.run import Run, train_run
 
 AUTO = [each for each in QUICK if not each.startswith("input.vectors")] + ["training.epochs=1"]
 SMALL = (

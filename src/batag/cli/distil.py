@@ -12,8 +12,8 @@ from batag.cli import options
 
 if TYPE_CHECKING:
     from batag.pages.page import Page
-    from batag.training.agreement import Agreement
     from batag.training.distillation import Distillation
+    from batag.training.distillation.agreement import Agreement
     from batag.training.loop import StepDone
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -155,11 +155,11 @@ def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
     )
     scores = ""
     with (
+        closing(run.train()) as steps,  # whatever ends it, the folder is free again
         _stoppable() as stopped,
         bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display,
     ):
         task = display.add_task("", total=total, completed=at, epoch=1, epochs=run.epochs, loss=0.0, rate=0.0, scores="")
-        steps = run.train()
         while True:
             try:
                 done = next(steps)

@@ -28,8 +28,7 @@ from batag.training.checkpoint import load_weights_file
 from batag.training.data import RECIPE, DataFiles
 from batag.training.examples import Example, label_words, make_examples
 from batag.training.folder import BEST
-from batag.training.guard import repeatable
-from batag.training.loop import DivergedError, other_weights
+from batag.training.loop import DivergedError, other_weights, repeatable
 from batag.training.prepared import PreparedRun
 from batag.training.recipe import Recipe
 from batag.training.run import Run

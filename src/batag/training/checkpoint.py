@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,33 @@ from torch import Tensor
 
 from batag.errors import InputError
 from batag.pages.file import open_output
-from batag.training.guard import disk_errors
 from batag.training.loop import Learner
 
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
+_MEANING = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the quota is used up",
+    errno.EROFS: "the file system is read-only",
+}
+
+
+class DiskError(InputError):
+    """Something could not be written."""
+
+
+@contextmanager
+def disk_errors(path: Path, *, what: str, todo: str) -> Iterator[None]:
+    """An error of the disk becomes one that says what could not be done and what to do."""
+    try:
+        yield
+    except DiskError:
+        raise
+    except (OSError, InputError) as error:
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if not isinstance(cause, OSError):
+            raise
+        meaning = _MEANING.get(cause.errno or 0) or cause.strerror or str(cause)
+        raise DiskError(f"{what}: {meaning}", where=str(path), todo=todo) from error
 
 
 def save_weights(path: Path, weights: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:

@@ -29,8 +29,16 @@ from batag.segmentation.majority import read_with_language
 from batag.segmentation.segmentation import Segmentation
 from batag.settings import settings
 from batag.training.base_bundle import check_base
-from batag.training.dev import Dev
-from batag.training.examples import Example, LabelledWords, choose_scheme, label_counts, label_words, make_examples, repeated
+from batag.training.examples import (
+    Dev,
+    Example,
+    LabelledWords,
+    choose_scheme,
+    label_counts,
+    label_words,
+    make_examples,
+    repeated,
+)
 from batag.training.recipe import Recipe
 
 DATA, RECIPE, BUNDLE = "data.json", "recipe.toml", "bundle"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from batag.encoders.sequence import page_words, windows
+import numpy as np
+
+from batag.encoders.sequence import join_windows, page_words, windows
 from batag.errors import InputError
+from batag.evaluation.decoding import Prediction
+from batag.evaluation.tokens import class_numbers
+from batag.features.batches import Floats
 from batag.labels.alignment import align
 from batag.labels.allowed import tagged_stop_words
 from batag.labels.counts import class_counts
@@ -16,7 +21,7 @@ from batag.labels.provenance import SourceCounts, token_weights
 from batag.labels.scheme import IGNORED, NONE, Scheme, TokenSpan, build_scheme
 from batag.pages.page import PERSON, Page
 from batag.pages.stopwords import stop_words_by_language
-from batag.segmentation.segmentation import Segmentation, TokenizedField, settled_language
+from batag.segmentation.segmentation import Segmentation, TokenizedField, language_of, settled_language
 
 
 @dataclass(slots=True)
@@ -183,3 +188,35 @@ def label_counts(examples: Iterable[Example], labels: int) -> list[int]:
     """N_1..N_C: how many tokens carry each label."""
     counts = Counter(label for example in examples for label in example.labels)
     return [counts[label] for label in range(labels)]
+
+
+@dataclass
+class Dev:
+    """Labelled pages, and their examples: of each page one, or one a window."""
+
+    pages: list[Page] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether a token of it can be scored."""
+        return any(label >= 0 for example in self.examples for label in example.labels)
+
+    def fewest_tokens(self, scheme: Scheme) -> int:
+        """How many tokens the rarest class has."""
+        tokens = Counter(label for example in self.examples for label in example.labels if label >= 0)
+        of_class = np.zeros(len(scheme.classes) + 1, dtype=np.int64)
+        for label, number in enumerate(class_numbers(scheme).tolist()):
+            of_class[number] += tokens[label]
+        return int(of_class[1:].min(initial=np.iinfo(np.int64).max))
+
+    def predictions(
+        self, found: Iterable[Floats], segmentation: Segmentation, *, window: int, overlap: int, labels: int
+    ) -> Iterator[Prediction]:
+        """Each page with the probabilities that were found for its examples, as a tagger predicts it."""
+        answers = iter(found)
+        for page, fields in segmentation.many(self.pages):
+            words, starts = page_words(fields)
+            seen = [(view, next(answers)) for view in windows(len(words), size=window, overlap=overlap)]
+            whole = join_windows(seen, labels=labels)
+            parts = [whole[start : start + len(each.tokens)] for each, start in zip(fields, starts, strict=True)]
+            yield Prediction(page, fields, parts, language_of(page))

@@ -1,15 +1,21 @@
-"""The gradients of a step. Of a table of vectors a batch touches few rows, and only those are written and measured."""
+"""The gradients of a step, and adversarial training, which learns a page also with its vectors moved along them.
+
+Shapes: B pages, L tokens, D width.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
 
+_TINY = 1e-12
+
 
 class Gradients:
-    """Makes the row-wise (sparse) gradients of tables dense for Adam, in one array a table that is never filled anew."""
+    """Makes the row-wise (sparse) gradients of tables dense for Adam, in one array per table that is never filled anew: a batch
+    touches few rows, and only those are written and measured."""
 
     def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
         self._parameters = list(parameters)
@@ -35,3 +41,19 @@ class Gradients:
 def _rows_and_values(grad: Tensor) -> tuple[Tensor, Tensor]:
     summed = grad.coalesce()
     return summed.indices()[0], summed.values()
+
+
+def adversarial_loss(loss_of: Callable[[Tensor], Tensor], vectors_BLD: Tensor, mask_BL: Tensor, *, epsilon: float) -> Tensor:
+    """The mean loss of vectors as they are and perturbed; `epsilon` is the norm of the perturbation by that of the page's
+    vectors."""
+    loss = loss_of(vectors_BLD)
+    if not epsilon:
+        return loss
+    (gradient_BLD,) = torch.autograd.grad(loss, vectors_BLD, retain_graph=True)
+    factor_B = epsilon * _norms(vectors_BLD.detach() * mask_BL[..., None]) / _norms(gradient_BLD).clamp(min=_TINY)
+    return (loss + loss_of(vectors_BLD + factor_B * gradient_BLD)) / 2
+
+
+def _norms(vectors_BLD: Tensor) -> Tensor:
+    found: Tensor = torch.linalg.vector_norm(vectors_BLD, dim=(1, 2), keepdim=True)
+    return found

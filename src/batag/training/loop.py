@@ -22,9 +22,8 @@ from batag.heads.classifier import TokenClassifier
 from batag.heads.prediction import predict_labels, probabilities
 from batag.labels.scheme import IGNORED, Scheme
 from batag.objectives.objective import Objective
-from batag.training.adversarial import adversarial_loss
 from batag.training.examples import Example
-from batag.training.gradients import Gradients
+from batag.training.gradients import Gradients, adversarial_loss
 from batag.training.recipe import Recipe
 from batag.training.schedule import VERSIONS, learning_rate, peak_keeping_scale
 
@@ -252,3 +251,21 @@ def other_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[N
         yield
     finally:
         model.load_state_dict(own)
+
+
+@contextmanager
+def repeatable(threads: int, *, strict: bool) -> Iterator[None]:
+    """The same numbers every time; the process's own settings and random numbers come back afterwards."""
+    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    # It would write to all new memory before it is used, four hundred times a step; what it guards against is not done here.
+    filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+    with torch.random.fork_rng(devices=[]):
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(True, warn_only=not strict)
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before[0])
+            torch.use_deterministic_algorithms(before[1])
+            torch.utils.deterministic.fill_uninitialized_memory = filled  # type: ignore[attr-defined]

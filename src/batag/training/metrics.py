@@ -1,9 +1,10 @@
-"""`metrics.jsonl` of a run: a line every ten steps, a line an epoch."""
+"""`metrics.jsonl` of a run (a line every ten steps, a line per epoch), and which epoch is the best."""
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +73,22 @@ class Metrics:
 def _is_at(line: dict[str, Any]) -> bool:
     """Whether a line says where in training it stands."""
     return all(type(line.get(kind)) is int for kind in _KINDS)
+
+
+@dataclass
+class Selection:
+    """The best epoch so far by one score on dev, the earliest of equals; test is never looked at."""
+
+    metric: str
+    epoch: int = 0
+    value: float = -1.0
+
+    def better(self, epoch: int, scores: dict[str, float]) -> bool:
+        """Take note of an epoch; whether it is the best so far."""
+        if scores[self.metric] <= self.value:
+            return False
+        self.epoch, self.value = epoch, scores[self.metric]
+        return True
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"best_epoch": self.epoch, "best_value": self.value}

@@ -19,15 +19,13 @@ from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.objectives import build_objective
 from batag.pages.file import locked
 from batag.pages.page import without_surrogates
-from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
+from batag.training.checkpoint import disk_errors, load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.data import BUNDLE, RECIPE, Data
 from batag.training.dial import DialOfDev, measure_dial
 from batag.training.folder import BAD_BATCH, BEST, CURVES, DIAL, LAST, METRICS, tidy, write_text
-from batag.training.guard import disk_errors, repeatable
-from batag.training.loop import BadLossError, DivergedError, EpochDone, Learner, StepDone, train_steps
-from batag.training.metrics import Metrics
+from batag.training.loop import BadLossError, DivergedError, EpochDone, Learner, StepDone, repeatable, train_steps
+from batag.training.metrics import Metrics, Selection
 from batag.training.recipe import Recipe
-from batag.training.selection import Selection
 from batag.training.shipping import ship
 from batag.training.window_crf import choose_mixing_weight
 

@@ -30,17 +30,25 @@ from batag.labels.provenance import Measuring
 from batag.labels.scheme import IGNORED
 from batag.pages.page import Page, without_surrogates
 from batag.segmentation.segmentation import language_of
-from batag.training.adversarial import adversarial_loss
-from batag.training.agreement import Agreement, compare
 from batag.training.base_bundle import recipe_of
+from batag.training.checkpoint import disk_errors
 from batag.training.data import Data, digest
-from batag.training.dev import Dev
 from batag.training.dial import measure_dial
-from batag.training.examples import Example, label_words, make_examples
-from batag.training.fresh import fresh_classifier
-from batag.training.guard import disk_errors, repeatable
-from batag.training.loop import BadLossError, DivergedError, StepDone, build_learner, descend, probabilities_with, rate_of
-from batag.training.projection import project
+from batag.training.distillation.agreement import Agreement, compare
+from batag.training.distillation.projection import project
+from batag.training.examples import Dev, Example, label_words, make_examples
+from batag.training.gradients import adversarial_loss
+from batag.training.loop import (
+    BadLossError,
+    DivergedError,
+    StepDone,
+    build_learner,
+    descend,
+    probabilities_with,
+    rate_of,
+    repeatable,
+)
+from batag.training.model import fresh_classifier
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.shipping import ship_distilled
 

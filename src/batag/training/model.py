@@ -1,13 +1,17 @@
-"""The pretrained features of a run: what its recipe names, what its base bundle has, or what comes with batag."""
+"""The model of a run before it learns: its pretrained features, and a classifier with fresh weights."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from batag.features.backbone import Backbone, backbone_files
+from batag.features.featurizer import Featurizer
 from batag.features.pretrained import PretrainedFeatures, join
 from batag.features.shipped import words_for
+from batag.features.vocabulary import Vocabulary
 from batag.features.word_vectors import read_vectors, vector_files
+from batag.heads.classifier import TokenClassifier, build_classifier
+from batag.labels.scheme import Scheme
 from batag.training.data import Data, DataFiles
 from batag.training.recipe import AUTO, Recipe
 
@@ -21,7 +25,7 @@ def pretrained_files(recipe: Recipe) -> tuple[Path, ...]:
 
 
 def choose_pretrained(recipe: Recipe, files: DataFiles, data: Data) -> PretrainedFeatures | None:
-    """The pretrained features, if there are any; what the recipe names comes from the very files that were looked at."""
+    """What the recipe names (from the very files that were looked at), what the base bundle has, or what comes with batag."""
     chosen = recipe.input
     named = chosen.pretrained[0] if chosen.pretrained is not None else ""
     if named == "vectors":
@@ -31,3 +35,12 @@ def choose_pretrained(recipe: Recipe, files: DataFiles, data: Data) -> Pretraine
     backbone = Backbone(files.pretrained[0].parent) if named else None
     words = words_for(data.statistics["train"]["languages"]) if chosen.vectors == AUTO and chosen.kind == "rich" else None
     return join(words, backbone)
+
+
+def fresh_classifier(
+    recipe: Recipe, vocabulary: Vocabulary, scheme: Scheme, *, pretrained: PretrainedFeatures | None
+) -> TokenClassifier:
+    """A model that knows these words and labels; its weights are drawn by torch's seed."""
+    input, encoder, head = (table.model_dump() for table in (recipe.input, recipe.encoder, recipe.head))
+    featurizer = Featurizer.build(vocabulary, input=input, head=head, pretrained=pretrained)
+    return build_classifier(featurizer, labels=len(scheme.labels), input=input, encoder=encoder, head=head)
