@@ -175,7 +175,7 @@ def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]
                 verbose=False,
             )
     except Exception as error:  # the exporter has many kinds
-        what = f"the encoder {description.encoder.name} cannot be written as an ONNX graph"
+        what = f"the encoder {description.encoder.name} cannot be written as an ONNX graph by torch {torch.__version__}"
         raise UsageError(what, todo="Use --engine torch-int8, or distil it into a bat: batag distil") from error
     assert program is not None
     graph: bytes = program.model_proto.SerializeToString()

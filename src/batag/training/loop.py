@@ -202,7 +202,9 @@ def descend(learner: Learner, loss: Tensor, *, recipe: Recipe, rate: float, exam
         # Young averages forget faster, so that the start's random weights do not linger.
         share = min(recipe.training.average, (1 + step) / (10 + step))
         with torch.no_grad():
-            torch._foreach_lerp_(list(learner.average.values()), [each for each in parameters if each.requires_grad], 1 - share)
+            learnt = (each for each in parameters if each.requires_grad)
+            for kept, each in zip(learner.average.values(), learnt, strict=True):
+                kept.lerp_(each, 1 - share)
     learner.step, learner.last_loss, learner.loss_sum = step, value, learner.loss_sum + value
 
 
