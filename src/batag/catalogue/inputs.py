@@ -20,6 +20,7 @@ from batag.pages.formats.detection import detect_format
 from batag.pages.formats.parquet import row_groups
 from batag.pages.formats.reading import Record, read_records
 from batag.pages.page import Page
+from batag.pages.record import dump
 from batag.pages.source import Source, open_source
 from batag.segmentation.majority import HEAD_PAGES, usual_language
 from batag.settings import settings
@@ -154,8 +155,8 @@ def _cut(records: Iterable[Record], source: Source) -> Iterator[dict[str, Any]]:
 
     for record in records:
         waiting.append(record)
-        held = record.value if isinstance(record.value, bytes) else repr(record[2:]).encode(errors="replace")
-        content.update(f"{record.where}:{len(held)}:".encode(errors="replace"))
+        held = record.value if isinstance(record.value, bytes) else dump(record[2:])
+        content.update(b"%d:%d:" % (record.number, len(held)))
         content.update(held)
         size += len(held)
         if len(waiting) == settings.part_pages or size >= settings.part_bytes:

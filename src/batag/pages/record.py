@@ -18,6 +18,8 @@ from batag.pages.problems import Note, Problems
 from batag.pages.tags import kind_of, read_tags, tag_record
 from batag.settings import settings
 
+_REMEMBERED = 100
+
 
 class RecordReader:
     """Turns the records of one input into pages. `fields` are the text fields that a record may have under their own names;
@@ -36,6 +38,7 @@ class RecordReader:
     ) -> None:
         self.problems, self.stem, self.language, self.tags, self.fields = problems, stem, language, tags, fields
         self.columns = dict(columns or {})
+        self._languages: dict[str, str] = {}
         self.hint = "" if self.columns else hint
 
     def page(
@@ -118,8 +121,13 @@ class RecordReader:
     def _language(self, value: Any, note: Note) -> str | None:
         if self.language is not None or value is None or value == "":
             return self.language
-        if (language := known_language(str(value))) is None:
+        name = str(value)
+        if (language := self._languages.get(name)) is not None:
+            return language
+        if (language := known_language(name)) is None:
             note("unknown-language", f"language {value!r} is not one of ours")
+        elif len(self._languages) < _REMEMBERED:
+            self._languages[name] = language
         return language
 
 
