@@ -138,14 +138,14 @@ def main() -> None:
     place_of = {row: place for place, row in enumerate(kept)}
     rows_of = {name: place_of[row] for name, row in read.items()}
     unknown = len(kept)
-    spelt = [torch.tensor([rows_of.get(each, unknown) for each in word]) for word in words]
+    rows_of_word = [torch.tensor([rows_of.get(each, unknown) for each in word]) for word in words]
     student = Student(torch.from_numpy(lac.table[[*kept, lac.names["OOV"]]]))
     to_states, to_labels = nn.Linear(WIDTH, states_NS.shape[1]), nn.Linear(WIDTH, labels_NE.shape[1])
     parameters = [*student.parameters(), *to_states.parameters(), *to_labels.parameters()]
     optimizer = torch.optim.AdamW(parameters, lr=RATE, weight_decay=1e-4, fused=True)
 
     def losses(chosen: list[int]) -> tuple[Tensor, Tensor]:
-        rows_NL = nn.utils.rnn.pad_sequence([spelt[number] for number in chosen], batch_first=True, padding_value=-1)
+        rows_NL = nn.utils.rnn.pad_sequence([rows_of_word[number] for number in chosen], batch_first=True, padding_value=-1)
         found = student(rows_NL)
         apart = (to_states(found) - states_NS[chosen]).square().mean()
         said = to_labels(found).unflatten(-1, (2, -1)).log_softmax(-1).flatten(1)
@@ -155,7 +155,7 @@ def main() -> None:
     for step in range(steps):
         if not drawn:
             # Words of like length together: little padding.
-            some = sorted(random.sample(range(HELD_OUT, len(words)), 8 * BATCH), key=lambda number: len(spelt[number]))
+            some = sorted(random.sample(range(HELD_OUT, len(words)), 8 * BATCH), key=lambda number: len(rows_of_word[number]))
             drawn = [some[first : first + BATCH] for first in range(0, len(some), BATCH)]
             random.shuffle(drawn)
         for group in optimizer.param_groups:
