@@ -41,8 +41,8 @@ def load(
 ) -> Tagger:
     """The tagger of a bundle's (or a finished run's) folder.
 
-    `engine` is torch, torch-int8 or onnx (auto: the one that answers soonest here), `stop_words` names files of texts that are
-    never tags, and `threads` is how many threads of the CPU it uses (one if nothing is said).
+    `engine` is torch, torch-int8 or onnx (auto: the one that answers soonest here), `stop_words` are more
+    words (str) or files of words (Path) that are never tags by themselves, and `threads` is how many CPU threads it uses.
     """
     from batag.tagging.tagger import Tagger
 
