@@ -83,7 +83,8 @@ def test_kills_of_workers_and_drivers_lose_and_repeat_nothing(
                 _, said = process.communicate(timeout=PATIENCE)
                 code = process.returncode
                 assert code in (0, -signal.SIGKILL), said.decode()
-                assert b"Traceback" not in said, said.decode()
+                # A worker that Python is just starting complains by itself of a driver that was killed.
+                assert code != 0 or b"Traceback" not in said, said.decode()
         assert contents(out) == whole
         assert not list(out.rglob(".*.tmp"))
 
