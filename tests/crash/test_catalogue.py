@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.conftest import mostly_long
 from tests.processes import PATIENCE, started, wait_until
 from tests.tiny import catalogue, tiny_exported
 
@@ -149,7 +150,7 @@ def script(path: Path, of_part: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", mostly_long(["1", "2"], "2"))
 def test_ctrl_c_waits_for_no_part_and_keeps_what_is_finished(
     source: Path, whole: dict[str, bytes], tmp_path: Path, workers: str
 ) -> None:

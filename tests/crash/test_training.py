@@ -170,6 +170,7 @@ def test_the_same_seed_gives_the_same_bits_in_another_process(
 
 
 @pytest.mark.usefixtures("_no_picture")
+@pytest.mark.long
 def test_metrics_cut_off_within_a_character_are_no_obstacle(
     tmp_path: Path, files: dict[str, Any], monkeypatch: pytest.MonkeyPatch, undisturbed: dict[str, Any]
 ) -> None:

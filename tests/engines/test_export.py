@@ -41,7 +41,7 @@ def pages_of(bundle: Bundle) -> list[LabelledWords]:
     return [(each.words, each.labels) for each in examples]
 
 
-@pytest.mark.parametrize("name", mostly_long(ENCODERS, "bat", "informer"))
+@pytest.mark.parametrize("name", mostly_long(ENCODERS, "bat"))
 def test_every_encoder_is_written_as_a_graph_or_says_that_it_cannot(tmp_path: Path, name: str) -> None:
     encoder = {"name": name, "width": 8, "depth": 1, "heads": 2, "inner": 16}
     options = {"options": {"experts": 3}} if name == "switch" else {}

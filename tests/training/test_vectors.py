@@ -82,7 +82,6 @@ def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japane
             (["en", "ja", "zh-Hant"], ["ja", "en", "zh"], 356),
         ],
         ["zh-Hant"],
-        ["en", "ja", "zh-Hant"],
     ),
 )
 def test_what_is_known_of_words_travels_in_the_bundle(
@@ -161,6 +160,7 @@ def test_a_student_has_its_teacher_s_vectors(japanese: Bundle, tmp_path: Path) -
     same(swift)
 
 
+@pytest.mark.long
 def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_words_alone(tmp_path: Path) -> None:
     settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}"]
     bundle = read_bundle(trained(tmp_path, *pages_in("en"), settings=settings))
