@@ -236,3 +236,10 @@ def test_an_export_that_is_compared_on_pages_that_no_person_has_seen_says_so_lou
         done = typed("export", bundle, "--engine", "torch-int8", "--force", "--json", *pages)
         assert json.loads(done.stdout)["measured_by"] == by
         assert ("NO PERSON HAS SEEN ANY OF THESE PAGES" in " ".join(done.stderr.split())) == (by != "person")
+
+
+def test_a_graph_names_no_file_of_the_machine_that_made_it() -> None:
+    for bundle in (tiny_exported(), Path(__file__).parents[1] / "bundles" / "format-1"):
+        graph = (bundle / "model.onnx").read_bytes()
+        assert b".py" not in graph
+        assert b"batag" not in graph

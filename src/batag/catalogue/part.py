@@ -13,7 +13,7 @@ from batag.pages.formats.reading import Record
 class Part:
     """Rows `first` to `first + rows - 1` of a source: its `records`, or without them a range of a Parquet file, which is read
     where it is tagged; `content` is a digest of what it holds. Of tables it has the columns' `names`, the
-    `header` (the names as they are spelt there) and a range's `types`. `usual_language` is that of most pages at the beginning
+    `header` (the names as the file has them) and a range's `types`. `usual_language` is that of most pages at the beginning
     of the source, `share` tells how much of it is read at the end of the part."""
 
     number: int = 0
@@ -44,7 +44,7 @@ class Part:
 
     @property
     def table_columns(self) -> tuple[str, ...]:
-        """What must be the same in all parts of one table: the columns as they are spelt, and their types if there are any."""
+        """What must be the same in all parts of one table: the columns as the file has them, and their types if there are any."""
         return tuple(map(" ".join, zip(self.header, self.types, strict=True))) if self.types else self.header
 
     def digest(self) -> str:

@@ -178,8 +178,29 @@ def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]
         what = f"the encoder {description.encoder.name} cannot be written as an ONNX graph by torch {torch.__version__}"
         raise UsageError(what, todo="Use --engine torch-int8, or distil it into a bat: batag distil") from error
     assert program is not None
-    graph: bytes = program.model_proto.SerializeToString()
-    return graph
+    return _without_traces(program.model_proto)
+
+
+def _without_traces(model: Any) -> bytes:
+    """The graph without what the exporter notes of the code that it read: it names folders of this machine."""
+    graph = model.graph
+    for part in (
+        model,
+        graph,
+        *graph.node,
+        *graph.input,
+        *graph.output,
+        *graph.value_info,
+        *graph.initializer,
+        *model.functions,
+    ):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
+    for node in (node for function in model.functions for node in function.node):
+        node.ClearField("metadata_props")
+        node.ClearField("doc_string")
+    found: bytes = model.SerializeToString()
+    return found
 
 
 @contextmanager

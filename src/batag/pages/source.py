@@ -30,7 +30,7 @@ _ALSO = {"cp950": "Big5", "big5hkscs": "Big5 of Hong Kong", "cp932": "Shift_JIS"
 @dataclass(kw_only=True)
 class Source:
     """An opened input; `head` is its beginning, `stream` all of it as UTF-8 without a byte-order mark. A table also has the
-    `names` of its columns, its `header` (the names as they are spelt there) and, if the file declares them, their `types`."""
+    `names` of its columns, its `header` (the names as the file has them) and, if the file declares them, their `types`."""
 
     name: str
     head: bytes

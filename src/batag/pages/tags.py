@@ -70,7 +70,7 @@ def _tag(item: Any, fields: Mapping[str, str], theirs: Mapping[str, str], note: 
     field = item.get("field", next(iter(fields)) if len(fields) == 1 else None)
     start, end, label, text = item.get("start"), item.get("end"), item.get("label"), item.get("text")
     if isinstance(field, str):
-        # A tag names the column of the file, as it is spelt there, or our field.
+        # A tag names the column of the file, as the file has it, or our field.
         field = theirs.get(field, field)
         field = field if field in fields else field.strip().lower()
     texts = isinstance(label, str) and isinstance(field, str)
