@@ -44,7 +44,7 @@ class Part:
 
     @property
     def table_columns(self) -> tuple[str, ...]:
-        """What must be the same in all parts of one table: the columns as the file has them, and their types if there are any."""
+        """What all parts of one table share: the columns as the file has them, and their types if there are any."""
         return tuple(map(" ".join, zip(self.header, self.types, strict=True))) if self.types else self.header
 
     def digest(self) -> str:
