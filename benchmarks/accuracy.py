@@ -97,7 +97,9 @@ CORPORA = {
     "wikipedia-8": Corpus("wikipedia-ja/ner.json", "bio"),
 }
 SPLITS = ("train", "dev", "test")
-SYSTEMS = ("batag", "batag-minilm", "batag-without-vectors", "bat-paper", "crf", "spacy", "bilstm-crf")
+ENCODERS = {"batag-transformer": "transformer", "batag-muse": "muse"}
+"""The default recipe with another encoder: what BAT itself brings."""
+SYSTEMS = ("batag", *ENCODERS, "batag-minilm", "batag-without-vectors", "bat-paper", "crf", "spacy", "bilstm-crf")
 PEERS = {"crf": "crf", "spacy": "spacy_ner", "bilstm-crf": "bilstm_crf"}
 WITHOUT_PROBABILITIES = ("spacy",)
 WITHOUT_CHANCE = ("crf",)
@@ -140,6 +142,8 @@ def read_pages_of(pages: Mapping[str, Sequence[Page]], name: str) -> tuple[Schem
 
 def settings_of(system: str) -> list[str]:
     """What a system of batag's changes in the default recipe."""
+    if system in ENCODERS:
+        return [f"encoder.name={ENCODERS[system]}"]
     if system == "batag-minilm":
         return [f"input.backbone={minilm()}"]
     if system == "batag-without-vectors":
@@ -192,7 +196,7 @@ def run(job: Job) -> None:
     test = predict(words["test"])
     speed = sum(map(len, words["test"])) / (time.monotonic() - began)
     dial = choose_points(parts["dev"], dev, scheme) if system not in WITHOUT_PROBABILITIES else None
-    result = {"system": system, "corpus": name, "seed": seed, "seconds": round(seconds, 1), "tokens_a_second": round(speed)}
+    result = {"system": system, "corpus": name, "seed": seed, "seconds": round(seconds, 1), "tokens_per_second": round(speed)}
     result["points"] = {"as it is": score(parts["test"], test, plain)}
     if dial is not None:
         result["points"] |= {point: score(parts["test"], test, replace(plain, dial=dial), point) for point in NAMES}
@@ -258,7 +262,7 @@ def table(name: str, results: Sequence[dict[str, Any]], kept: Mapping[str, Any])
     ]
     for system, own in facts.items():
         cells = [_spread(own[column.title]) for column in shown]
-        cells += (f"{own[key]:,.0f}" for key in ("seconds", "tokens_a_second"))
+        cells += (f"{own[key]:,.0f}" for key in ("seconds", "tokens_per_second"))
         lines.append(f"| {system} | {len(own['seeds'])} | {' | '.join(cells)} |")
     lines.append("\nbatag minus the other, points with the middle 95 % of a paired bootstrap over test pages:\n")
     for system, own in facts.items():
@@ -286,7 +290,7 @@ def _facts(own: Sequence[dict[str, Any]], shown: Sequence[Column], kept: Mapping
         rows[each["seed"]] = [100 * best_of([each], column.point)[0][column.key] for column in shown]
     seeds = sorted(rows)
     scores = {column.title: [rows[seed][place] for seed in seeds] for place, column in enumerate(shown)}
-    times = {key: statistics.median(each[key] for each in own) if own else kept[key] for key in ("seconds", "tokens_a_second")}
+    times = {key: statistics.median(each[key] for each in own) if own else kept[key] for key in ("seconds", "tokens_per_second")}
     lead = {key: kept[key] for key in ("batag minus this",) if key in kept}
     return {"seeds": seeds} | scores | times | lead
 
