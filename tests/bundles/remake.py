@@ -20,7 +20,7 @@ from batag.pages.page import Page
 FOLDER = Path(__file__).with_name("format-1")
 EXPECTED = FOLDER.with_suffix(".expected.json")
 SMALL = (
-    *("encoder.width=8", "encoder.inner=32", "input.at_least=2", "input.ngram_buckets=200", "input.shape_buckets=50"),
+    *("encoder.width=8", "encoder.inner=32", "input.min_word_count=2", "input.ngram_buckets=200", "input.shape_buckets=50"),
     *("input.part_of_speech_buckets=50", "head.window_crf=1", "head.window_crf_buckets=500", "training.export=true"),
     *("training.epochs=25", "input.vectors=vectors.txt"),
 )

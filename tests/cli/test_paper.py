@@ -64,8 +64,8 @@ def test_thresholds_are_those_of_the_pages(corpus: list[str], tmp_path: Path) ->
 
 
 def test_a_table_is_trained_written_and_not_trained_again(corpus: list[str], tmp_path: Path) -> None:
-    call = ["paper", "encoders", *corpus, *small(), "--epochs", 1, "--seeds", 2, "--jobs", 2, "--rows", "CE;PBP(0,8)"]
-    call += ["--columns", "BAT;Transformer", "--out", tmp_path, "--name", "made"]
+    call = ["paper", "encoders", *corpus, *small(), "--epochs", 1, "--seeds", 2, "--jobs", 2, "--only-rows", "CE;PBP(0,8)"]
+    call += ["--only-columns", "BAT;Transformer", "--out", tmp_path, "--name", "made"]
     first = typed(*call)
     assert first.returncode == 0, first.stderr
     assert "8/8" in first.stderr
@@ -84,7 +84,7 @@ def test_a_table_is_trained_written_and_not_trained_again(corpus: list[str], tmp
 
 def test_what_is_finished_is_shown_without_training(corpus: list[str], tmp_path: Path) -> None:
     call = ["paper", "boost", *corpus, *small(), "--epochs", 1, "--out", tmp_path]
-    assert typed(*call, "--rows", "CLA(1,20)").returncode == 0
+    assert typed(*call, "--only-rows", "CLA(1,20)").returncode == 0
     done = typed(*call, "--show")
     assert "5 of 6 cells are not finished" in done.stdout
     assert len(list((tmp_path / "cells").iterdir())) == 1
@@ -96,13 +96,13 @@ def test_what_is_finished_is_shown_without_training(corpus: list[str], tmp_path:
         (["paper", "encoder"], "'encoder' is not a table"),
         (["paper", "encoders", "--train", "x.tsv"], "--train, --dev and --test go together"),
         (["paper", "encoders", "--train", "x", "--dev", "x", "--test", "x"], "x: is not a file"),
-        (["paper", "encoders", "--columns", "BERT"], "'BERT' is not a column of this table"),
+        (["paper", "encoders", "--only-columns", "BERT"], "'BERT' is not a column of this table"),
         (["paper", "encoders", "--show", "--name", "elsewhere"], "no corpora of finished cells are called 'elsewhere'"),
         (["paper", "encoders", "--set", "encoder.heads=3", "--quick"], "encoder.heads does not divide encoder.width"),
         (["paper", "encoders", "--set", "encoder.nam=x", "--quick"], "Did you mean encoder.name?"),
         (["paper", "layers", "--set", "objective.weights=x", "--quick"], "objective.weights"),
         (
-            ["paper", "ablations", "--set", "encoder.options.attention_scale=x", "--rows", "as it is", "--quick"],
+            ["paper", "ablations", "--set", "encoder.options.attention_scale=x", "--only-rows", "as it is", "--quick"],
             "attention scale",
         ),
         (["paper", "encoders", "--set", "objective.name=CE", "--quick"], "the table encoders itself sets objective.name"),
@@ -123,7 +123,7 @@ def test_mistakes_are_one_clear_line(
 def test_pages_that_teach_nothing_are_named_and_what_is_finished_stays(corpus: list[str], tmp_path: Path) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.write_text('{"id": "1", "title": "no tags"}\n', encoding="utf-8")
-    call = ["paper", "rates", "--train", empty, *corpus[2:], "--rows", "v1", "--epochs", 1, "--out", tmp_path / "out"]
+    call = ["paper", "rates", "--train", empty, *corpus[2:], "--only-rows", "v1", "--epochs", 1, "--out", tmp_path / "out"]
     done = typed(*call)
     assert done.returncode == 1
     assert "no labelled page to learn from" in done.stderr

@@ -18,7 +18,7 @@ from tests.processes import PATIENCE, alive, started, wait_until
 
 def command(corpus: Any, out: Path, *, epochs: int = 4) -> list[str]:
     files = ("--train", corpus.train, "--dev", corpus.dev, "--test", corpus.test, "--out", out, "--name", "x")
-    table = ("--rows", "CE;CLA(1,20)", "--columns", "BAT;Transformer", "--epochs", epochs, "--jobs", "2")
+    table = ("--only-rows", "CE;CLA(1,20)", "--only-columns", "BAT;Transformer", "--epochs", epochs, "--jobs", "2")
     call = (sys.executable, "-m", "batag", "paper", "encoders", *files, *table)
     return [str(part) for part in (*call, *(part for setting in SMALL for part in ("--set", setting)))]
 

@@ -343,7 +343,7 @@ def test_the_vocabulary_numbers_frequent_words_first() -> None:
     assert [vocabulary.number(word) for word in "bacd"] == [2, 3, 4, 5]
     assert vocabulary.number("e") == UNKNOWN
     assert len(vocabulary) == 6
-    assert Vocabulary.of("bacbabd", at_least=2).words == ("b", "a")
+    assert Vocabulary.of("bacbabd", min_count=2).words == ("b", "a")
     assert len(Vocabulary([])) == 2
 
 
@@ -352,7 +352,7 @@ def test_a_featurizer_of_an_empty_vocabulary_knows_no_word() -> None:
 
 
 def test_sizes_that_only_rich_has_are_left_out_for_word() -> None:
-    made = featurized("word", ngram_buckets=50, longest=3, part_of_speech_buckets=7)
+    made = featurized("word", ngram_buckets=50, max_ngram=3, part_of_speech_buckets=7)
     assert (made.ngram_buckets, made.part_of_speech_buckets) == (0, 0)
     assert set(TokenEmbedding(made, width=8).state_dict()) == {"words.weight"}
 

@@ -39,7 +39,7 @@ def options(command: str) -> dict[str, str]:
 def table(report: dict[str, Any]) -> tuple[Definition, dict[str, Any]]:
     """The definition that a published table was made by, and the length and seeds of its cells."""
     given = options(report["command"])
-    definition = find_table(report["table"]).only(given.get("--rows"), given.get("--columns"))
+    definition = find_table(report["table"]).only(given.get("--only-rows"), given.get("--only-columns"))
     if "--scale-warmup" in given:
         definition = definition.with_scaled_warmup(int(given["--epochs"]))
     return definition, {"seeds": int(given.get("--seeds", 1)), "epochs": int(given["--epochs"])}
@@ -77,7 +77,7 @@ def test_every_published_cell_says_which_commit_trained_it() -> None:
 
 def test_a_published_table_is_printed_again_without_its_corpus(tmp_path: Path) -> None:
     (tmp_path / "cells").symlink_to(PUBLISHED / "cells")
-    call = ["paper", "boost", "--show", "--name", "taobao-zh", "--epochs", 8, "--rows", "CLA(1,20);CLA(1,24)"]
+    call = ["paper", "boost", "--show", "--name", "taobao-zh", "--epochs", 8, "--only-rows", "CLA(1,20);CLA(1,24)"]
     done = typed(*call, "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     scores = "## Macro F1 on test, after the last epoch"

@@ -191,7 +191,7 @@ def test_what_the_base_bundle_carries_itself_is_used(tmp_path: Path, new: Path) 
 
 def test_a_base_bundle_that_means_something_else_is_one_clear_error(tmp_path: Path, new: Path) -> None:
     for setting in ("encoder.width=64", "encoder.name=transformer", "input.ngram_buckets=400", "encoder.depth=2",
-                    "input.longest=3",
+                    "input.max_ngram=3",
                     "encoder.position=none", "input.kind=word", "pages.scheme=bio"):  # fmt: skip
         with pytest.raises(UsageError, match=r"does not fit"):
             begun(tmp_path / "run", new, setting, base=tiny_run())

@@ -265,7 +265,7 @@ def test_only_words_of_train_are_known_and_rare_ones_are_left_out(tmp_path: Path
         *("nordvik", "oak", "table", "top", "for", "desks", "a", "chair"),
     }
     assert set(read(tmp_path, train, dev, "input.kind=word").vocabulary.words) >= {"Nordvik", "table"}
-    assert read(tmp_path, train, dev, "input.at_least=2").vocabulary.words == ("table",)
+    assert read(tmp_path, train, dev, "input.min_word_count=2").vocabulary.words == ("table",)
 
 
 def test_a_dev_without_labels_is_refused_by_its_name(tmp_path: Path) -> None:

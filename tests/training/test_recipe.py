@@ -72,7 +72,7 @@ recipes = st.fixed_dictionaries(
     optional={
         "pages": st.fixed_dictionaries({"dictionary": printable, "scheme": st.sampled_from(["flat", "bio"])}),
         "input": st.fixed_dictionaries(
-            {"dropout": st.floats(0, 1, exclude_max=True), "ngram_buckets": st.integers(1, 10_000_000), "shortest": st.just(2)}
+            {"dropout": st.floats(0, 1, exclude_max=True), "ngram_buckets": st.integers(1, 10_000_000), "min_ngram": st.just(2)}
         ),
         "encoder": st.fixed_dictionaries(
             {"heads": st.sampled_from([1, 2, 8]), "name": st.just("bat")},
@@ -148,7 +148,7 @@ def test_an_odd_value_is_refused_or_survives_in_the_text_of_the_recipe(tmp_path:
         ({"objective": {"name": "XE"}}, ["XE", "CE", "PBP(0,8)"]),
         ({"pages": {"rules": "html,foo"}}, ["foo", "rule"]),
         ({"encoder": {"heads": 3}}, ["encoder.heads", "does not divide encoder.width"]),
-        ({"input": {"longest": 2, "shortest": 3}}, ["input.longest", "below input.shortest"]),
+        ({"input": {"max_ngram": 2, "min_ngram": 3}}, ["input.max_ngram", "below input.min_ngram"]),
         ({"training": {"overlap": 256}}, ["training.overlap", "not smaller than training.window"]),
     ],
 )
@@ -174,7 +174,7 @@ BAD_VALUES = [
     *(
         "input.kind=rch",
         "input.ngram_buckets=0",
-        "input.at_least=0",
+        "input.min_word_count=0",
         "pages.scheme=iob",
         "pages.rules=3",
         "encoder.position=cosine",

@@ -55,8 +55,8 @@ class InputOf(_Part):
     kind: Literal["word", "rich"]
     word_dropout: Share
     dropout: Share
-    shortest: Annotated[int, Field(ge=1, le=16)]
-    longest: Annotated[int, Field(ge=1, le=16)]
+    min_ngram: Annotated[int, Field(ge=1, le=16)]
+    max_ngram: Annotated[int, Field(ge=1, le=16)]
     ngram_buckets: Annotated[int, Field(ge=1, le=10_000_000)]
     shape_buckets: Annotated[int, Field(ge=1, le=1_000_000)]
     part_of_speech_buckets: Annotated[int, Field(ge=0, le=1_000_000)]

@@ -32,7 +32,7 @@ def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
 
 app = typer.Typer(
     name="batag",
-    help="Tags product pages: goods, brands and features from titles and descriptions.",
+    help="Tag product pages: find goods, brands and features in titles and descriptions.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -59,7 +59,7 @@ def _version(asked: bool) -> None:
 def _batag(
     version: Annotated[bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)] = False,
 ) -> None:
-    """Tags product pages: goods, brands and features from titles and descriptions."""
+    """Tag product pages: find goods, brands and features in titles and descriptions."""
 
 
 def main() -> None:

@@ -13,22 +13,30 @@ from batag.cli import options
 def curve(
     pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of labelled pages.")],
     dev: Annotated[
-        list[Path] | None, typer.Option("--dev", help="Pages to score on; none: a fifth of PAGES is held out.")
+        list[Path] | None, typer.Option("--dev", help="Labelled pages to score on (default: a fifth of PAGES is held out).")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the trainings; finished ones are kept.")] = Path("curve"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the runs; finished runs are reused.")] = Path("curve"),
     sizes: Annotated[
-        str | None, typer.Option("--sizes", help="Numbers of pages to train on; default: 50,100,250,500,1000,2000 and all.")
+        str | None,
+        typer.Option(
+            "--sizes", help="Numbers of pages to train on, comma-separated (default: 50,100,250,500,1000,2000 and all)."
+        ),
     ] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings per size, each on other pages.")] = 1,
-    recipe: Annotated[Path | None, typer.Option("--recipe", help="What to train, in TOML; it names what it changes.")] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs per size, each on different pages.")] = 1,
+    recipe: Annotated[
+        Path | None, typer.Option("--recipe", help="TOML file with the values to change in the default recipe.")
+    ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the recipe, as in encoder.depth=6.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="TABLE.KEY=VALUE", help="Change a value of the recipe, such as encoder.depth=6; may be repeated."
+        ),
     ] = None,
     device: options.Device = "auto",
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Train on fewer and more of your labelled pages: how scores grow, and how many pages more would bring a point."""
+    """Draw a learning curve: train on subsets of your labelled pages and estimate what more pages would bring."""
     from dataclasses import asdict
 
     from rich import progress as bars

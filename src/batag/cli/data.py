@@ -13,17 +13,19 @@ from batag.cli import options
 
 
 def sample(
-    language: Annotated[str, typer.Option(help="zh-Hant, ja or en.")] = "zh-Hant",
-    pages: Annotated[int, typer.Option(min=1, help="How many pages.")] = 2000,
+    language: Annotated[str, typer.Option(help="Language of the pages: zh-Hant, ja or en.")] = "zh-Hant",
+    pages: Annotated[int, typer.Option(min=1, help="Number of pages.")] = 2000,
     split: Annotated[
-        str, typer.Option(help="train, dev or test; dev and test hold brands and goods that train never shows.")
+        str, typer.Option(help="train, dev or test; dev and test have brands and goods that are not in train.")
     ] = "train",
-    seed: Annotated[int, typer.Option(help="The same seed writes the same bytes.")] = 0,
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ... .gz); - prints.")] = "-",
-    to: Annotated[str | None, typer.Option("--to", help="Format to write, if the file's name does not tell.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed; the same seed writes the same file.")] = 0,
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ..., also .gz); - for standard output.")
+    ] = "-",
+    to: Annotated[str | None, typer.Option("--to", help="Format to write (default: from the file name).")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write labelled pages of a made-up catalogue: five shops, three languages."""
+    """Write labelled pages of a made-up catalogue with five shops and three languages."""
     from batag.cli.files import save
     from batag.cli.terminal import console, print_json, progress
     from batag.pages.formats import format_to_write
@@ -43,12 +45,12 @@ def sample(
 def split(
     pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of pages.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for train.jsonl, dev.jsonl, test.jsonl and split.json.")],
-    shares: Annotated[str, typer.Option(help="train:dev:test.")] = "8:1:1",
-    seed: Annotated[int, typer.Option(help="The same pages and seed give the same split.")] = 0,
+    shares: Annotated[str, typer.Option(help="Relative sizes of train, dev and test.")] = "8:1:1",
+    seed: Annotated[int, typer.Option(help="Random seed; the same pages and seed give the same split.")] = 0,
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Divide pages so that the same or nearly the same text is never in two parts; each shop and language in its share."""
+    """Split pages into train, dev and test, by shop and language; duplicates and near-duplicates stay in one split."""
     import json
     from collections.abc import Iterator
     from contextlib import ExitStack
@@ -119,23 +121,26 @@ def split(
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="File to read; - is standard input.")],
-    target: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - is standard output.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="File to read; - for standard input.")],
+    target: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - for standard output.")],
     to: Annotated[
         str | None,
-        typer.Option("--to", help="Format to write: jsonl, parquet, csv, tsv, xlsx, conll, words, doccano or label-studio."),
+        typer.Option(
+            "--to",
+            help="Format to write: jsonl, parquet, csv, tsv, xlsx, conll, words, doccano or label-studio (default: from OUT).",
+        ),
     ] = None,
     bom: options.Bom = False,
     excel_safe: options.ExcelSafe = False,
     reviewed: Annotated[
-        bool, typer.Option("--reviewed", help="A person has seen all pages: the tags on them, and what has none, are people's.")
+        bool, typer.Option("--reviewed", help="Mark all pages as reviewed by a person: their tags become tags of a person.")
     ] = False,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Read pages in one format and write them in another; ids, text and tags stay."""
+    """Convert pages from one format to another; ids, text and tags are kept."""
     from collections.abc import Iterable, Iterator
 
     from batag.cli.files import save
@@ -187,16 +192,16 @@ def convert(
 def segment(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TEXT_OR_FILE", help="Texts or files; none: lines of standard input."),
+        typer.Argument(metavar="TEXT_OR_FILE", help="Texts or files (default: lines of standard input)."),
     ] = None,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,
     rules: options.Rules = None,
-    separator: Annotated[str, typer.Option(help="What stands between tokens in a pipe.")] = " ",
+    separator: Annotated[str, typer.Option(help="Separator of tokens when the output is not a terminal.")] = " ",
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Cut text into tokens: coloured in the terminal, one line per text in a pipe, offsets with --json."""
+    """Split text into tokens: coloured in the terminal, one line per text in a pipe, with offsets with --json."""
     import json
 
     from batag.cli.files import text_or_pages

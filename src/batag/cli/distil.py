@@ -18,21 +18,26 @@ if TYPE_CHECKING:
 
 
 def distil(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The teacher: folder of a bundle or of a finished run.")],
-    pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of pages; labels do not count.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the bundle to write; must be new.")] = Path("swift"),
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The teacher: folder of a bundle or a finished run.")],
+    pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of pages; their labels are ignored.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the new bundle; must not exist yet.")] = Path("swift"),
     dev: Annotated[
         list[Path] | None,
-        typer.Option("--dev", help="Labelled pages to choose the dial by; none: the dial is the teacher's."),
+        typer.Option("--dev", help="Labelled pages to choose the operating points on (default: keep the teacher's)."),
     ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the student, as in encoder.width=64.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="TABLE.KEY=VALUE",
+            help="Change a value of the student's recipe, such as encoder.width=64; may be repeated.",
+        ),
     ] = None,
     device: options.Device = "auto",
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Teach a small bundle to tag as a large one does, on pages without labels: nearly as good, and many times as fast."""
+    """Distil a large bundle into a small one on unlabelled pages: nearly as accurate and many times faster."""
     from itertools import chain
 
     from batag.bundles.bundle import read_bundle

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
     pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of labelled pages.")],
     wrong: Annotated[
-        Path | None, typer.Option("--wrong", help="Write the wrong pages to this JSONL file, with gold and predicted tags.")
+        Path | None,
+        typer.Option("--wrong", help="Write the pages with errors to this JSONL file, with gold and predicted tags."),
     ] = None,
-    chart: Annotated[Path | None, typer.Option("--chart", help="Draw the scores: .png or .svg.")] = None,
+    chart: Annotated[Path | None, typer.Option("--chart", help="Draw the scores to this .png or .svg file.")] = None,
     dial: Annotated[
-        Path | None, typer.Option("--dial", help="Draw scores over richness, and how reliable scores are: .png or .svg.")
+        Path | None,
+        typer.Option("--dial", help="Draw the scores by richness and a reliability plot to this .png or .svg file."),
     ] = None,
     richness: options.Richness = None,
     engine: options.Engine = "auto",
@@ -32,7 +34,7 @@ def evaluate(
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Score a bundle: token level (macro F1 and F2) and tag level (exact borders), over all and by language, field and shop."""
+    """Evaluate a bundle by tokens (macro F1 and F2) and by tags (exact match), overall and by language, field and shop."""
     from contextlib import ExitStack
     from itertools import chain
 

@@ -19,19 +19,26 @@ if TYPE_CHECKING:
 
 
 def export(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
     engine: Annotated[
-        str, typer.Option("--engine", help="onnx (runs without torch) or torch-int8 (the encoder's linear layers in int8).")
+        str,
+        typer.Option(
+            "--engine", help="onnx (needs no torch to tag) or torch-int8 (linear layers of the encoder quantized to int8)."
+        ),
     ] = "onnx",
     pages: Annotated[
         list[Path] | None,
-        typer.Option("--pages", help="Labelled pages to check on (dev); without them sample pages, which do not measure int8."),
+        typer.Option(
+            "--pages", help="Labelled pages (dev) to compare on (default: sample pages, too few to judge torch-int8)."
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Put it into the bundle even if it is worse.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Add the engine even if it fails the comparison with float32 torch.")
+    ] = False,
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Add an engine to a bundle after comparing it with float32 torch: probabilities, labels, macro F1 and F2, throughput."""
+    """Add an engine to a bundle, after comparing its probabilities, labels, scores and throughput with float32 torch."""
     from itertools import chain
 
     from batag.bundles.bundle import read_bundle

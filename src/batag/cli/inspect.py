@@ -17,17 +17,24 @@ _SHOWN = 5
 
 
 def inspect(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Pages; dev, valid or test in a name says the split.")],
-    dev: Annotated[list[Path] | None, typer.Option("--dev", help="A file to take as dev, whatever its name.")] = None,
-    test: Annotated[list[Path] | None, typer.Option("--test", help="A file to take as test, whatever its name.")] = None,
-    chart: Annotated[Path | None, typer.Option("--chart", help="Draw the classes as a bar chart: .png or .svg.")] = None,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE", help="Files of labelled pages; a file with dev, valid or test in its name is that split."
+        ),
+    ],
+    dev: Annotated[list[Path] | None, typer.Option("--dev", help="File to use as dev, whatever its name.")] = None,
+    test: Annotated[list[Path] | None, typer.Option("--test", help="File to use as test, whatever its name.")] = None,
+    chart: Annotated[
+        Path | None, typer.Option("--chart", help="Draw a bar chart of the classes to this .png or .svg file.")
+    ] = None,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,
     rules: options.Rules = None,
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Show what is in labelled pages: classes, rare ones, tags that do not fit the tokens, disagreement, leaks, new words."""
+    """Check labelled pages: classes, rare classes, misaligned tags, inconsistent labels, leaks between splits, new words."""
     from batag.cli.terminal import console, print_json, watched
     from batag.labels.inspection import Inspection
     from batag.pages.cleaning import parse_rules

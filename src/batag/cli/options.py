@@ -25,48 +25,71 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Format of the input, if content and name do not tell it: jsonl, csv, tsv, parquet, xlsx, conll, words, "
-        "label-studio, doccano or spans.",
+        help="Format of the input: jsonl, csv, tsv, parquet, xlsx, conll, words, label-studio, doccano or spans "
+        "(default: detected from content and name).",
     ),
 ]
 Columns = Annotated[
     str | None,
-    typer.Option("--columns", help="Which column is which field (FIELD=COLUMN), as in title=name,description=body."),
+    typer.Option(
+        "--columns", help="Columns of the input to read the fields from (FIELD=COLUMN), such as title=name,description=body."
+    ),
 ]
-Language = Annotated[str | None, typer.Option("--language", help=f"Language of all pages: {', '.join(LANGUAGES)}.")]
-Encoding = Annotated[
-    str | None, typer.Option("--encoding", help="Encoding of the input if it is not UTF-8, for example cp950.")
+Language = Annotated[
+    str | None,
+    typer.Option("--language", help=f"Language of all pages: {', '.join(LANGUAGES)} (default: detected for each page)."),
 ]
-Bom = Annotated[bool, typer.Option("--bom", help="CSV, TSV: begin with a byte-order mark, so that Excel reads it as UTF-8.")]
+Encoding = Annotated[str | None, typer.Option("--encoding", help="Encoding of the input, such as cp950 (default: UTF-8).")]
+Bom = Annotated[
+    bool, typer.Option("--bom", help="CSV and TSV: write a byte-order mark, so that Excel reads the file as UTF-8.")
+]
 ExcelSafe = Annotated[
     bool,
     typer.Option(
         "--excel-safe",
-        help="CSV, TSV: an apostrophe before each cell that a spreadsheet would run as a formula; a column says which.",
+        help="CSV and TSV: put an apostrophe before each cell that a spreadsheet would run as a formula; the column batag "
+        "lists these cells.",
     ),
 ]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="A problem in the input is an error: at once, or, when tagging to files, at the end.")
+    bool,
+    typer.Option(
+        "--strict", help="Treat a problem in the input as an error: at the first one or, when tagging to files, at the end."
+    ),
 ]
-ProblemFile = Annotated[Path | None, typer.Option("--problems", help="Write every problem of the input to this JSONL file.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+ProblemFile = Annotated[Path | None, typer.Option("--problems", help="Write all problems of the input to this JSONL file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Richness = Annotated[
-    str | None, typer.Option("--richness", help="clean, balanced (the default), rich, or a number from 0 (clean) to 1 (rich).")
+    str | None,
+    typer.Option(
+        "--richness",
+        help="How many tags: clean (fewer, more precise), balanced, rich (more tags), or a number from 0 (clean) to 1 (rich) "
+        "(default: balanced).",
+    ),
 ]
-Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")]
+Device = Annotated[str, typer.Option("--device", help="Device to run on: auto, cpu, cuda or mps.")]
 Engine = Annotated[
     str,
     typer.Option(
         "--engine",
-        help="auto (onnx, or for a large catalogue the fastest engine of the bundle), torch, torch-int8 or onnx.",
+        help="auto, torch, torch-int8 or onnx; auto is onnx, or the fastest engine of the bundle for a large catalogue.",
     ),
 ]
 Segmentation = Annotated[
-    str, typer.Option("--segmentation", help="auto (by language), english, chinese, japanese, characters or given.")
+    str,
+    typer.Option(
+        "--segmentation",
+        help="Segmenter: auto (by language), english, chinese, japanese, characters, or given (tokens of the pages).",
+    ),
 ]
-UserDictionary = Annotated[Path | None, typer.Option("--dictionary", help="Words that are always one token, one per line.")]
+UserDictionary = Annotated[
+    Path | None, typer.Option("--dictionary", help="File of words that are always one token, one per line.")
+]
 Rules = Annotated[
-    str | None, typer.Option("--rules", help="Cleaning rules, with commas; +emoji adds to the default, -promo takes away.")
+    str | None,
+    typer.Option(
+        "--rules", help="Cleaning rules, comma-separated; +emoji adds a rule to the default ones, -promo removes one."
+    ),
 ]
 
 

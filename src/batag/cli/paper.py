@@ -21,42 +21,40 @@ def paper(
         str,
         typer.Argument(
             metavar="TABLE",
-            help="parameters (table 2), schedules (drawn), thresholds (of objectives), rates (1), "
-            "encoders (3, 4), encoders-ja (5, 6), layers (7, 8), "
-            "boost (9), objectives (10, 11), objectives-long (12, 13), curves (the figures) or ablations (the text's claims).",
+            help="Table of the paper, by name and number: parameters (2), schedules (a figure), thresholds (of objectives), "
+            "rates (1), encoders (3, 4), encoders-ja (5, 6), layers (7, 8), "
+            "boost (9), objectives (10, 11), objectives-long (12, 13), curves (the figures) or ablations (claims of the text).",
         ),
     ],
-    train: Annotated[Path | None, typer.Option("--train", help="Training pages; none: the sample catalogue.")] = None,
-    dev: Annotated[Path | None, typer.Option("--dev", help="Pages to choose the best epoch by.")] = None,
-    test: Annotated[Path | None, typer.Option("--test", help="Pages to report scores of.")] = None,
-    name: Annotated[str | None, typer.Option("--name", help="The corpus in headings; none: its folder's name.")] = None,
-    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Length of each training; none: the paper's.")] = None,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings per cell: seeds 0, 1, ...")] = 1,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Trainings side by side, one core each.")] = 1,
-    rows: Annotated[str | None, typer.Option("--rows", help='Only these rows, as in "CE;CLA(1,20)".')] = None,
-    columns: Annotated[str | None, typer.Option("--columns", help='Only these columns, as in "BAT;Transformer".')] = None,
+    train: Annotated[Path | None, typer.Option("--train", help="Training pages (default: the sample catalogue).")] = None,
+    dev: Annotated[Path | None, typer.Option("--dev", help="Pages to choose the best epoch on.")] = None,
+    test: Annotated[Path | None, typer.Option("--test", help="Pages to report scores on.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the corpus (default: the name of its folder).")] = None,
+    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Epochs per cell (default: as in the paper).")] = None,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Trainings per cell, with seeds 0, 1, ...")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Trainings in parallel, one core each.")] = 1,
+    only_rows: Annotated[str | None, typer.Option("--only-rows", help='Rows to train, such as "CE;CLA(1,20)".')] = None,
+    only_columns: Annotated[
+        str | None, typer.Option("--only-columns", help='Columns to train, such as "BAT;Transformer".')
+    ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the recipe of every cell.")
+        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change a value of every cell's recipe.")
     ] = None,
     scale_warmup: Annotated[
         bool,
-        typer.Option(
-            "--scale-warmup", help="layers: shorten the paper's warm-ups as much as --epochs shortens its 100 epochs."
-        ),
+        typer.Option("--scale-warmup", help="Table layers: scale the paper's warm-up by the same factor as its 100 epochs."),
     ] = False,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of cells and tables; finished cells stay.")] = Path("paper"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of finished cells and tables.")] = Path("paper"),
     quick: Annotated[bool, typer.Option("--quick", help="Small width, three encoders, two objectives, few epochs.")] = False,
-    show: Annotated[bool, typer.Option("--show", help="Train nothing: write what is finished, however little.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Train nothing; write the table with the finished cells.")] = False,
     format: options.Format = None,
-    columns_of_pages: Annotated[
-        str | None, typer.Option("--fields", help="Where our fields stand in the pages, as --columns of other commands.")
-    ] = None,
+    columns: options.Columns = None,
     language: options.Language = None,
     encoding: options.Encoding = None,
     as_json: options.Json = False,
 ) -> None:
-    """Train the cells of a table that are not finished yet, and write it with the paper's own numbers beside."""
-    reading = options.Reading(format, columns_of_pages, language, encoding)
+    """Train the unfinished cells of one of the paper's tables, and write the table beside the paper's own numbers."""
+    reading = options.Reading(format, columns, language, encoding)
     if table in THEORY:
         out.mkdir(parents=True, exist_ok=True)
         THEORY[table](out, train, reading, as_json)
@@ -76,7 +74,7 @@ def paper(
     from batag.training.setting import parse_setting
 
     whole = find_table(table)
-    definition = (make_quick(whole) if quick else whole).only(rows, columns)
+    definition = (make_quick(whole) if quick else whole).only(only_rows, only_columns)
     if scale_warmup:
         if not definition.special:
             raise UsageError(f"--scale-warmup: the table {table} has no warm-ups of its own", todo="It goes with layers")
@@ -103,17 +101,11 @@ def paper(
         "test": test and test.name,
         "jobs": jobs > 1 and jobs,
     }
-    given |= {
-        "seeds": seeds > 1 and seeds,
-        "rows": rows,
-        "columns": columns,
-        "name": name,
-        "format": format,
-        "fields": columns_of_pages,
-    }
+    given |= {"seeds": seeds > 1 and seeds, "only-rows": only_rows, "only-columns": only_columns, "name": name}
+    given |= {"format": format, "columns": columns}
     given |= {"language": language, "encoding": encoding, "set": set_, "scale-warmup": scale_warmup, "epochs": epochs}
     command = _command(table, given | {"quick": quick})
-    marks = {"quick": quick, "scaled": scale_warmup, "part": rows or columns}
+    marks = {"quick": quick, "scaled": scale_warmup, "part": only_rows or only_columns}
     stem = "-".join([corpus.name, table, *(mark for mark, wanted in marks.items() if wanted)])
     report = result.to_dict() | {"command": command}
     texts = {

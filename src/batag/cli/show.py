@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def show(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
     as_json: options.Json = False,
 ) -> None:
-    """Print what a bundle is: labels, what it was trained on, scores, size, engines; every file is checked."""
+    """Print a bundle's labels, training data, scores, size and engines, and verify the checksums of its files."""
     from batag.bundles.bundle import read_bundle
     from batag.bundles.description import DESCRIPTION
     from batag.cli.cautions import unseen

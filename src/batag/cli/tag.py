@@ -21,47 +21,53 @@ if TYPE_CHECKING:
 
 
 def tag(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or of a finished run.")],
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
     pages: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TEXT_OR_FILE", help="Texts, files or folders of pages; none: lines of standard input."),
+        typer.Argument(metavar="TEXT_OR_FILE", help="Texts, files or folders of pages (default: lines of standard input)."),
     ] = None,
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", "-o", help="A folder (tagged/) for parts, or one file: .parquet, .jsonl, .csv, .xlsx, ... .gz, .zst."
+            "--out",
+            "-o",
+            help="Folder for the tagged parts (tagged/), or one file (.parquet, .jsonl, .csv, .xlsx, ..., also .gz and .zst).",
         ),
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option("--to", help="Format to write, if the name does not tell: parquet, jsonl, jsonl.gz, csv, xlsx, ..."),
+        typer.Option("--to", help="Format to write: parquet, jsonl, jsonl.gz, csv, xlsx, ... (default: from the file name)."),
     ] = None,
     bom: options.Bom = False,
     excel_safe: options.ExcelSafe = False,
     richness: options.Richness = None,
-    labels: Annotated[str | None, typer.Option("--labels", help="Only tags of these labels, with commas.")] = None,
+    labels: Annotated[str | None, typer.Option("--labels", help="Only tags with these labels, comma-separated.")] = None,
     min_score: Annotated[float, typer.Option("--min-score", help="Only tags with at least this score.", min=0, max=1)] = 0.0,
-    distinct: Annotated[bool, typer.Option("--distinct", help="One tag per text and label, not every occurrence.")] = False,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Keep one tag per text and label instead of every occurrence.")
+    ] = False,
     stop_words: Annotated[
-        Path | None, typer.Option("--stop-words", help="Words that are no tag by themselves, one per line, besides ours.")
+        Path | None,
+        typer.Option("--stop-words", help="File of further stop words, one per line; a tag never consists of stop words only."),
     ] = None,
     workers: Annotated[
-        int, typer.Option("--workers", help="Processes, one thread each; 0: as many as there are CPUs.", min=0)
+        int, typer.Option("--workers", help="Number of worker processes, one thread each; 0 for one per CPU.", min=0)
     ] = 0,
     cluster: Annotated[
-        str | None, typer.Option("--cluster", help="Tag on a cluster: ray (one on this machine), or ray://HOST:10001.")
+        str | None,
+        typer.Option("--cluster", help="Run on a Ray cluster: ray (starts one on this machine) or ray://HOST:10001."),
     ] = None,
     restart: Annotated[
         bool,
-        typer.Option("--restart", help="Begin anew: do not go on with a job that was left, and replace a finished file."),
+        typer.Option("--restart", help="Start over: discard an unfinished job and replace a finished file."),
     ] = False,
     engine: options.Engine = "auto",
     device: options.Device = "auto",
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Tag pages: a catalogue to a folder or file (left at any moment, the same command goes on), texts in the terminal, or
-    JSON lines in a pipe (and with --json)."""
+    """Tag texts in the terminal, pages in a pipe (JSON lines), or a catalogue to a folder or file. An interrupted job resumes
+    when the same command is run again."""
     from batag.catalogue.inputs import find_inputs, is_input
     from batag.catalogue.tagged import Options
     from batag.cli import cataloguing

@@ -19,27 +19,37 @@ if TYPE_CHECKING:
 def train(
     pages: Annotated[list[Path] | None, typer.Argument(metavar="PAGES", help="Files of labelled pages.")] = None,
     dev: Annotated[
-        list[Path] | None, typer.Option("--dev", help="Pages to choose the best epoch by; none: a tenth of PAGES is held out.")
+        list[Path] | None,
+        typer.Option("--dev", help="Labelled pages to choose the best epoch on (default: a tenth of PAGES is held out)."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the run; must be new.")] = Path("run"),
-    recipe: Annotated[Path | None, typer.Option("--recipe", help="What to train, in TOML; it names what it changes.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the run; must not exist yet.")] = Path("run"),
+    recipe: Annotated[
+        Path | None, typer.Option("--recipe", help="TOML file with the values to change in the default recipe.")
+    ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change the recipe, as in encoder.depth=6.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="TABLE.KEY=VALUE", help="Change a value of the recipe, such as encoder.depth=6; may be repeated."
+        ),
     ] = None,
-    show_recipe: Annotated[bool, typer.Option("--show-recipe", help="Print the whole recipe and stop.")] = False,
-    resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Go on with a run that was left.")] = None,
+    show_recipe: Annotated[bool, typer.Option("--show-recipe", help="Print the whole recipe and exit.")] = False,
+    resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Resume an interrupted run.")] = None,
     from_: Annotated[
-        Path | None, typer.Option("--from", metavar="BUNDLE", help="Go on from this bundle (the base bundle), with its recipe.")
+        Path | None,
+        typer.Option("--from", metavar="BUNDLE", help="Continue training from this bundle (the base bundle), with its recipe."),
     ] = None,
     replay: Annotated[
         list[Path] | None,
-        typer.Option("--replay", help="With --from: old pages to mix in; none: those that the run was trained on."),
+        typer.Option(
+            "--replay",
+            help="With --from: old pages to mix with the new ones (default: the pages that the base bundle was trained on).",
+        ),
     ] = None,
     device: options.Device = "auto",
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Learn from labelled pages: checkpoints, metrics, curves and the bundle of the best epoch go to the run's folder."""
+    """Train on labelled pages; the run's folder gets checkpoints, metrics, curves and the bundle of the best epoch."""
     from batag.errors import InputError, UsageError
     from batag.pages.file import check_targets
     from batag.training.base_bundle import recipe_of

@@ -14,18 +14,23 @@ if TYPE_CHECKING:
 
 
 def weak(
-    source: Annotated[str, typer.Argument(metavar="PAGES", help="File of pages; - is standard input.")],
+    source: Annotated[str, typer.Argument(metavar="PAGES", help="File of pages; - for standard input.")],
     terms: Annotated[
-        list[str], typer.Option("--terms", metavar="FILE=LABEL", help="A list, one term per line, and the label of its terms.")
+        list[str],
+        typer.Option(
+            "--terms", metavar="FILE=LABEL", help="File of terms, one per line, and the label to give them; may be repeated."
+        ),
     ],
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ... .gz); - prints.")] = "-",
-    to: Annotated[str | None, typer.Option("--to", help="Format to write, if the file's name does not tell.")] = None,
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ..., also .gz); - for standard output.")
+    ] = "-",
+    to: Annotated[str | None, typer.Option("--to", help="Format to write (default: from the file name).")] = None,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Mark terms on pages: the longest first, whole words only, in any case, width or script; people's labels stay."""
+    """Label pages with term lists (weak labels): longest terms first, whole words, any case, width or Chinese script."""
     from batag.cli.files import save
     from batag.cli.terminal import print_json, watched
     from batag.labels.weak import Marking

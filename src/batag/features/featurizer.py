@@ -24,7 +24,7 @@ from batag.segmentation.speech import has_han_or_kana, parts_of_speech, words_ar
 _REMEMBERED = 100_000
 _CHARACTERS = 0.8
 _LOCK = Lock()
-_RICH = {"shortest": 1, "longest": 4, "ngram_buckets": 20_000, "shape_buckets": 1_000, "part_of_speech_buckets": 0}
+_RICH = {"min_ngram": 1, "max_ngram": 4, "ngram_buckets": 20_000, "shape_buckets": 1_000, "part_of_speech_buckets": 0}
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
@@ -81,8 +81,8 @@ class Featurizer:
 
     vocabulary: Vocabulary
     pretrained: PretrainedFeatures | None = None
-    shortest: int = 1
-    longest: int = 4
+    min_ngram: int = 1
+    max_ngram: int = 4
     ngram_buckets: int = 0
     shape_buckets: int = 0
     part_of_speech_buckets: int = 0
@@ -131,7 +131,7 @@ class Featurizer:
         word, around, place = (key, key, "") if isinstance(key, str) else key
         named = (*parts_of_speech(around), *clusters) if self.part_of_speech_buckets or self.window else ()
         parts = [f"{part}{place}" for part in (*named, *place)] if self.part_of_speech_buckets else []
-        ngrams = {"shortest": self.shortest, "longest": self.longest, "buckets": self.ngram_buckets}
+        ngrams = {"min_ngram": self.min_ngram, "max_ngram": self.max_ngram, "buckets": self.ngram_buckets}
         return WordFeatures(
             self.vocabulary.number(self.fold(word) if self.ngram_buckets else word),
             ngram_rows(self.fold(around), **ngrams) if self.ngram_buckets else [],

@@ -16,10 +16,10 @@ class Vocabulary:
         self._numbers = {word: number for number, word in enumerate(self.words, FIRST)}
 
     @classmethod
-    def of(cls, words: Iterable[str], *, at_least: int = 1) -> Vocabulary:
+    def of(cls, words: Iterable[str], *, min_count: int = 1) -> Vocabulary:
         """The words that occur at least so often, the most frequent first."""
         counts = Counter(words)
-        kept = [word for word, count in counts.items() if count >= at_least]
+        kept = [word for word, count in counts.items() if count >= min_count]
         return cls(sorted(kept, key=lambda word: (-counts[word], word)))
 
     def __len__(self) -> int:

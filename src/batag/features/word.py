@@ -37,21 +37,21 @@ def hashed(text: str, buckets: int) -> int:
     return crc32(text.encode(errors="replace")) % buckets
 
 
-def ngram_rows(word: str, *, shortest: int, longest: int, buckets: int) -> list[int]:
+def ngram_rows(word: str, *, min_ngram: int, max_ngram: int, buckets: int) -> list[int]:
     """The rows of all n-grams of `<word>`; of a very long word, of its two ends."""
     if len(word) > 2 * _LONGEST:
         word = word[:_LONGEST] + word[-_LONGEST:]
     letters = [letter.encode(errors="replace") for letter in f"<{word}>"]
-    rows: list[list[int]] = [[] for _ in range(longest)]
+    rows: list[list[int]] = [[] for _ in range(max_ngram)]
     for at in range(len(letters)):
         checksum = 0
-        for size, letter in enumerate(letters[at : at + longest]):
+        for size, letter in enumerate(letters[at : at + max_ngram]):
             # A longer n-gram goes on with the checksum of the shorter one.
             checksum = crc32(letter, checksum)
             rows[size].append(checksum % buckets)
     # A bare edge mark is the same in every word.
     rows[0] = [each for each, letter in zip(rows[0], letters, strict=True) if letter not in (b"<", b">")]
-    return [each for of_size in rows[shortest - 1 :] for each in of_size] or [0]
+    return [each for of_size in rows[min_ngram - 1 :] for each in of_size] or [0]
 
 
 def window_rows(key: Key, parts_of_speech: Sequence[str], *, side: int, buckets: int) -> list[list[int]]:

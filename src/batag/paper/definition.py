@@ -67,7 +67,7 @@ class Definition:
         fixed |= {key for key in map(_key, conditions) if not key.startswith("schedule.")}
         for setting in more:
             if (key := _key(setting)) in fixed:
-                todo = "Leave it out, or take --rows, --columns, --seeds and --epochs"
+                todo = "Leave it out, or take --only-rows, --only-columns, --seeds and --epochs"
                 raise UsageError(f"--set {setting}: the table {self.name} itself sets {key}", todo=todo)
         return read_recipe(None, settings=(*PAPER_SETTINGS, *conditions, *compared, *run, *more))
 

@@ -59,7 +59,9 @@ def _outcome(future: Future[dict[str, Any] | None]) -> dict[str, Any] | BatagErr
         todo = "It may have been out of memory: use fewer --jobs, then give the same command again"
         raise InputError("a worker was ended from outside", todo=todo) from error
     except Exception as error:  # one cell never stops the others
-        return InputError(f"{type(error).__name__}: {error}", todo="Train it alone to see more (--rows, --columns)")
+        return InputError(
+            f"{type(error).__name__}: {error}", todo="Train this cell alone to see more (--only-rows, --only-columns)"
+        )
 
 
 def _finish_one(cell: Cell, store: Store, wait: bool = False) -> dict[str, Any] | None:

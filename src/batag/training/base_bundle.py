@@ -16,7 +16,7 @@ from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.pages.cleaning import DEFAULT_RULES, parse_rules
 from batag.training.recipe import Recipe
 
-_HASHED = ("kind", "shortest", "longest", "ngram_buckets", "shape_buckets", "part_of_speech_buckets")
+_HASHED = ("kind", "min_ngram", "max_ngram", "ngram_buckets", "shape_buckets", "part_of_speech_buckets")
 _WORDS, _NEW = "input.words.weight", ("input.pretrained.", "chain.", "window_crf.")
 _TRANSITIONS = ("chain.transitions", "window_crf.chain.transitions")
 _OF_LABELS = (

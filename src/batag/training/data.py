@@ -294,5 +294,5 @@ def _held_out(
 def _words(train: Sequence[Example], recipe: Recipe, base: Bundle | None) -> Vocabulary:
     """The words of the training pages; those of the base bundle keep their numbers."""
     fold = Featurizer.fold if recipe.input.kind == "rich" else str
-    found = Vocabulary.of((fold(word) for example in train for word in example.words), at_least=recipe.input.at_least)
+    found = Vocabulary.of((fold(word) for example in train for word in example.words), min_count=recipe.input.min_word_count)
     return found if base is None else Vocabulary(dict.fromkeys((*base.vocabulary.words, *found.words)))

@@ -56,9 +56,9 @@ class InputTable(_Table):
     dropout: Share
     vectors: str
     backbone: str
-    at_least: Count
-    shortest: Annotated[int, Field(ge=1, le=16)]
-    longest: Annotated[int, Field(ge=1, le=16)]
+    min_word_count: Count
+    min_ngram: Annotated[int, Field(ge=1, le=16)]
+    max_ngram: Annotated[int, Field(ge=1, le=16)]
     ngram_buckets: Annotated[int, Field(ge=1, le=10_000_000)]
     shape_buckets: Annotated[int, Field(ge=1, le=1_000_000)]
     part_of_speech_buckets: Annotated[int, Field(ge=0, le=1_000_000)]
@@ -66,7 +66,7 @@ class InputTable(_Table):
     @property
     def of_bundle(self) -> dict[str, Any]:
         """What a bundle keeps of it."""
-        return self.model_dump(exclude={"at_least", "vectors", "backbone"})
+        return self.model_dump(exclude={"min_word_count", "vectors", "backbone"})
 
     @property
     def pretrained(self) -> tuple[str, str] | None:
@@ -200,7 +200,7 @@ class Recipe(_Table):
             "encoder.heads": self.encoder.width % self.encoder.heads and "does not divide encoder.width",
             "input.backbone": bool(self.input.vectors not in ("", AUTO) and self.input.backbone)
             and "and input.vectors are both set",
-            "input.longest": self.input.longest < self.input.shortest and "is below input.shortest",
+            "input.max_ngram": self.input.max_ngram < self.input.min_ngram and "is below input.min_ngram",
             "dial.rich": list(self.dial.betas) != sorted(self.dial.betas) and "is below balanced, or that below clean",
             "training.overlap": self.training.overlap >= self.training.window and "is not smaller than training.window",
         }
