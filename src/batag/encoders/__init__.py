@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from importlib import import_module
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from batag.errors import UsageError, unknown_name
@@ -19,12 +19,18 @@ def build_encoder(name: str, width: int = 128, depth: int = 4, heads: int = 4, i
     if name not in ENCODERS:
         raise unknown_name(name, ENCODERS, "an encoder")
     kind = getattr(import_module(f"batag.encoders.{name}"), name.capitalize())
-    kinds = inspect.signature(kind).parameters
+    kinds = _options(kind)
     if unknown := sorted(options.keys() - kinds.keys()):
         raise UsageError(f"the encoder {name} has no option {unknown[0]!r}", todo=f"It has {', '.join(sorted(kinds))}")
-    options = {option: _typed(name, option, value, kinds[option].annotation) for option, value in options.items()}
+    options = {option: _typed(name, option, value, kinds[option]) for option, value in options.items()}
     encoder: Encoder = kind(width=width, depth=depth, heads=heads, inner=inner, **options)
     return encoder
+
+
+def _options(kind: type[Encoder]) -> dict[str, str]:
+    """The options of an encoder, those that all have among them, and the type of each."""
+    found = [each for base in (kind.__mro__[1], kind) for each in signature(base).parameters.values()]
+    return {each.name: each.annotation for each in found if each.kind is Parameter.KEYWORD_ONLY}
 
 
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {

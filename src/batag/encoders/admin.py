@@ -6,13 +6,14 @@ Shapes: B pages, L tokens, D width.
 from __future__ import annotations
 
 import math
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.encoders.blocks import attend, several_linears
-from batag.encoders.encoder import Encoder, one_of
+from batag.encoders.encoder import Encoder, Sizes, one_of
 
 SHORTCUTS = ("profiled", "closed")
 
@@ -21,22 +22,12 @@ class Admin(Encoder):
     """`shortcut` is `profiled` (learned, started by `prepare`; 1 before it) or `closed`, the later constant
     sqrt((R + 1) / ln(R + 1) - 1) for R = 2 depth."""
 
-    def __init__(
-        self,
-        *,
-        width: int,
-        depth: int,
-        heads: int,
-        inner: int,
-        position: str = "sinusoid",
-        dropout: float = 0.0,
-        shortcut: str = "profiled",
-    ) -> None:
-        super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
+    def __init__(self, *, shortcut: str = "profiled", **sizes: Unpack[Sizes]) -> None:
+        super().__init__(**sizes)
         one_of("a shortcut", shortcut, SHORTCUTS)
         self.profiled = shortcut == "profiled"
-        constant = None if self.profiled else closed_form(depth)
-        self.layers = nn.ModuleList(AdminLayer(width, heads, inner, constant=constant, dropout=dropout) for _ in range(depth))
+        constant = None if self.profiled else closed_form(self.depth)
+        self.layers = self.stacked(AdminLayer, constant=constant)
 
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
         for layer in self.layers:

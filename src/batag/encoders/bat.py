@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import reduce
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.encoders.blocks import DeviationNorm, attend, glorot_, neighbours, several_linears
-from batag.encoders.encoder import Encoder, one_of
+from batag.encoders.encoder import Encoder, Sizes, one_of
 
 ATTENTION_SCALES = ("model", "head")
 NORMS = ("post", "pre")
@@ -29,31 +30,23 @@ class Bat(Encoder):
     def __init__(
         self,
         *,
-        width: int,
-        depth: int,
-        heads: int,
-        inner: int,
-        position: str = "sinusoid",
-        dropout: float = 0.0,
         attention_scale: str = "model",
         norm: str = "post",
         residual: str = "weighted",
         branches: str = "attention,conv1,conv3",
+        **sizes: Unpack[Sizes],
     ) -> None:
-        super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
+        super().__init__(**sizes)
         kept = [branch.strip() for branch in branches.split(",")]
         one_of("an attention scale", attention_scale, ATTENTION_SCALES)
         one_of("a place of norms", norm, NORMS)
         one_of("a residual", residual, RESIDUALS)
         for branch in kept:
             one_of("a branch", branch, BRANCHES)
-        scale = 1 / math.sqrt(width if attention_scale == "model" else width // heads)
-        self.norm = DeviationNorm(width)
+        scale = 1 / math.sqrt(self.width if attention_scale == "model" else self.width // self.heads)
+        self.norm = DeviationNorm(self.width)
         self.pre = norm == "pre"
-        make = partial(
-            BatLayer, width, heads, inner, scale=scale, dropout=dropout, pre=self.pre, residual=residual, branches=kept
-        )
-        self.layers = nn.ModuleList(make() for _ in range(depth))
+        self.layers = self.stacked(BatLayer, scale=scale, pre=self.pre, residual=residual, branches=kept)
 
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
         real_BL1 = mask_BL.unsqueeze(-1).to(x_BLD.dtype)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NotRequired, TypedDict
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +17,17 @@ def one_of(what: str, value: str, known: Sequence[str]) -> None:
     """An error that says what there is, if an option's value is not one of these."""
     if value not in known:
         raise unknown_name(value, known, what)
+
+
+class Sizes(TypedDict):
+    """The options that all encoders have."""
+
+    width: int
+    depth: int
+    heads: int
+    inner: int
+    position: NotRequired[str]
+    dropout: NotRequired[float]
 
 
 class Encoder(nn.Module, ABC):
@@ -32,8 +44,13 @@ class Encoder(nn.Module, ABC):
             )
         if not 0 <= dropout < 1:
             raise UsageError(f"dropout {dropout} is not in [0, 1)", todo="The paper uses 0")
-        self.width, self.depth, self.heads, self.inner = width, depth, heads, inner
+        self.width, self.depth, self.heads, self.inner, self.dropout = width, depth, heads, inner, dropout
         self.position = Position(width, kind=position)
+
+    def stacked(self, layer: Callable[..., nn.Module], **options: Any) -> nn.ModuleList:
+        """`depth` layers of one kind."""
+        own: dict[str, Any] = {"dropout": self.dropout} | options
+        return nn.ModuleList(layer(self.width, self.heads, self.inner, **own) for _ in range(self.depth))
 
     def forward(self, vectors: Tensor, mask: Tensor) -> Tensor:
         assert mask.dtype == torch.bool, "the mask says True for a real token"

@@ -6,13 +6,14 @@ Shapes: B pages, L tokens, D width, F inner width.
 from __future__ import annotations
 
 import math
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.encoders.blocks import attend, neighbours, several_linears
-from batag.encoders.encoder import Encoder
+from batag.encoders.encoder import Encoder, Sizes
 
 TAPS = 9
 
@@ -20,12 +21,10 @@ TAPS = 9
 class Evolved(Encoder):
     """`depth` layers, then a norm."""
 
-    def __init__(
-        self, *, width: int, depth: int, heads: int, inner: int, position: str = "sinusoid", dropout: float = 0.0
-    ) -> None:
-        super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
-        self.layers = nn.ModuleList(EvolvedLayer(width, heads, inner, dropout=dropout) for _ in range(depth))
-        self.norm = nn.LayerNorm(width, eps=1e-6)
+    def __init__(self, **sizes: Unpack[Sizes]) -> None:
+        super().__init__(**sizes)
+        self.layers = self.stacked(EvolvedLayer)
+        self.norm = nn.LayerNorm(self.width, eps=1e-6)
 
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
         real_BL1 = mask_BL.unsqueeze(-1).to(x_BLD.dtype)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.encoders.blocks import attend
-from batag.encoders.encoder import Encoder, one_of
+from batag.encoders.encoder import Encoder, Sizes, one_of
 from batag.errors import UsageError
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
@@ -25,30 +26,17 @@ class Informer(Encoder):
     """`depth` layers and a last norm; a page of n tokens has `factor` * ceil(ln n) active queries, found by as many sampled
     keys a query. Training samples from torch's generator, evaluation by the page's length alone."""
 
-    def __init__(
-        self,
-        *,
-        width: int,
-        depth: int,
-        heads: int,
-        inner: int,
-        position: str = "sinusoid",
-        dropout: float = 0.0,
-        factor: int = 5,
-        activation: str = "gelu",
-    ) -> None:
-        super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
+    def __init__(self, *, factor: int = 5, activation: str = "gelu", **sizes: Unpack[Sizes]) -> None:
+        super().__init__(**sizes)
         if factor < 1:
             raise UsageError(f"factor {factor} is not a whole number from 1", todo="Informer's authors use 5")
         one_of("an activation", activation, list(ACTIVATIONS))
         self.factor = factor
         self.exact = exact_length(factor)
-        self.layers = nn.ModuleList(
-            InformerLayer(width, heads, inner, activation=activation, dropout=dropout) for _ in range(depth)
-        )
-        self.norm = nn.LayerNorm(width)
+        self.layers = self.stacked(InformerLayer, activation=activation)
+        self.norm = nn.LayerNorm(self.width)
         # Not a buffer: it is no part of the weights, and grows with the longest page.
-        self._fixed = torch.zeros(depth, 0, 0, dtype=torch.int64, device="cpu")
+        self._fixed = torch.zeros(self.depth, 0, 0, dtype=torch.int64, device="cpu")
 
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
         # A page without tokens takes its padding for tokens: nobody reads what comes of it, but it stays finite.

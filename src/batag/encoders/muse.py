@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.encoders.blocks import attend
-from batag.encoders.encoder import Encoder
+from batag.encoders.encoder import Encoder, Sizes
 from batag.errors import UsageError
 
 BLOCK = 32
@@ -23,20 +24,9 @@ BLOCK = 32
 class Muse(Encoder):
     """`depth` layers; `kernels` are the convolution's widths, odd and separated by commas, and none is MUSE-simple."""
 
-    def __init__(
-        self,
-        *,
-        width: int,
-        depth: int,
-        heads: int,
-        inner: int,
-        position: str = "sinusoid",
-        dropout: float = 0.0,
-        kernels: str = "3,15",
-    ) -> None:
-        super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
-        widths = kernel_widths(kernels)
-        self.layers = nn.ModuleList(MuseLayer(width, heads, inner, kernels=widths, dropout=dropout) for _ in range(depth))
+    def __init__(self, *, kernels: str = "3,15", **sizes: Unpack[Sizes]) -> None:
+        super().__init__(**sizes)
+        self.layers = self.stacked(MuseLayer, kernels=kernel_widths(kernels))
 
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
         padded_BL1 = ~mask_BL.unsqueeze(-1)

@@ -6,13 +6,14 @@ Shapes: B pages, L tokens, D width, H heads, K width of a head, M random feature
 from __future__ import annotations
 
 import math
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.encoders.blocks import several_linears
-from batag.encoders.encoder import Encoder, one_of
+from batag.encoders.encoder import Encoder, Sizes, one_of
 from batag.errors import UsageError
 
 KERNELS = ("softmax", "relu")
@@ -24,19 +25,8 @@ class Performer(Encoder):
 
     projections: Tensor | None
 
-    def __init__(
-        self,
-        *,
-        width: int,
-        depth: int,
-        heads: int,
-        inner: int,
-        position: str = "sinusoid",
-        dropout: float = 0.0,
-        kernel: str = "softmax",
-        features: int = 128,
-    ) -> None:
-        super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
+    def __init__(self, *, kernel: str = "softmax", features: int = 128, **sizes: Unpack[Sizes]) -> None:
+        super().__init__(**sizes)
         one_of("a kernel", kernel, KERNELS)
         if features < (kernel == "softmax"):
             raise UsageError(
@@ -44,7 +34,7 @@ class Performer(Encoder):
                 todo="A whole number from 1; 0 is for the relu kernel without projection",
             )
         self.features = features
-        self.layers = nn.ModuleList(PerformerLayer(width, heads, inner, kernel=kernel, dropout=dropout) for _ in range(depth))
+        self.layers = self.stacked(PerformerLayer, kernel=kernel)
         self.register_buffer("projections", self._draw() if features else None)
 
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:

@@ -6,14 +6,14 @@ Shapes: B pages, L tokens, D width, F inner width, E experts, T real tokens of t
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from batag.encoders.blocks import attend, glorot_, several_linears
-from batag.encoders.encoder import Encoder, one_of
+from batag.encoders.encoder import Encoder, Sizes, one_of
 from batag.errors import UsageError
 
 GROUPINGS = ("batch", "page")
@@ -27,20 +27,15 @@ class Switch(Encoder):
     def __init__(
         self,
         *,
-        width: int,
-        depth: int,
-        heads: int,
-        inner: int,
-        position: str = "sinusoid",
-        dropout: float = 0.0,
         experts: int = 50,
         capacity: float = 1.0,
         balance: float = 0.01,
         grouping: str = "batch",
         noise: float = 0.0,
         drop_in_evaluation: bool = False,
+        **sizes: Unpack[Sizes],
     ) -> None:
-        super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
+        super().__init__(**sizes)
         if experts < 1:
             raise UsageError(f"experts {experts} is not a whole number from 1", todo="The paper uses 50")
         if not 0 < capacity < math.inf:
@@ -58,14 +53,14 @@ class Switch(Encoder):
                 todo='Use grouping "page" with it',
             )
         self.balance = balance
-        routing: dict[str, Any] = {
-            "experts": experts,
-            "capacity": capacity,
-            "by_page": grouping == "page",
-            "noise": noise,
-            "drop_in_evaluation": drop_in_evaluation,
-        }
-        self.layers = nn.ModuleList(SwitchLayer(width, heads, inner, dropout=dropout, **routing) for _ in range(depth))
+        self.layers = self.stacked(
+            SwitchLayer,
+            experts=experts,
+            capacity=capacity,
+            by_page=grouping == "page",
+            noise=noise,
+            drop_in_evaluation=drop_in_evaluation,
+        )
         self._loss: Tensor | float = 0.0
 
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:

@@ -6,22 +6,21 @@ Shapes: B pages, L tokens, D width.
 from __future__ import annotations
 
 import math
+from typing import Unpack
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from batag.encoders.blocks import attend, several_linears
-from batag.encoders.encoder import Encoder
+from batag.encoders.encoder import Encoder, Sizes
 
 
 class Transformer(Encoder):
     """`depth` layers and no norm of its own."""
 
-    def __init__(
-        self, *, width: int, depth: int, heads: int, inner: int, position: str = "sinusoid", dropout: float = 0.0
-    ) -> None:
-        super().__init__(width=width, depth=depth, heads=heads, inner=inner, position=position, dropout=dropout)
-        self.layers = nn.ModuleList(TransformerLayer(width, heads, inner, dropout=dropout) for _ in range(depth))
+    def __init__(self, **sizes: Unpack[Sizes]) -> None:
+        super().__init__(**sizes)
+        self.layers = self.stacked(TransformerLayer)
 
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
         for layer in self.layers:
