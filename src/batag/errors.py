@@ -1,7 +1,5 @@
 """One exception family: every message says what is wrong, where, and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 _LONGEST = 600

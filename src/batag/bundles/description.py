@@ -1,7 +1,5 @@
 """`bundle.json`: what a bundle is, in types and bounds; a description that is not like this is refused."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Annotated, Any, Literal, Self

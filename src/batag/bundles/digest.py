@@ -1,7 +1,5 @@
 """The checksum of `bundle.json`, which stands in it: over what it says, however that is laid out."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

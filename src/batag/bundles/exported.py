@@ -1,7 +1,5 @@
 """Engines that are added to a bundle after it was made."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The files of a bundle: in their place, of their size and with their hash, or one clear error."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The pretrained features that a bundle carries, checked before they are used."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The same parts on many machines: a pool of Ray actors that load the bundle once each; lost ones are replaced."""
 
-from __future__ import annotations
-
 import logging
 import tempfile
 from collections import Counter, deque

@@ -1,7 +1,5 @@
 """Inputs to parts: files, folders and standard input, cut after so many rows or bytes, always in the same places."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A catalogue tagged: parts cut, tagged, put in place and recorded; left at any moment, the same command goes on."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator

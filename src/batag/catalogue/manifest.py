@@ -1,7 +1,5 @@
 """What a job knows of itself, beside its parts: what it was begun with, and each part that it has written."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The parts of a job as one file: where they lie until then, and whether the file may get its name."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

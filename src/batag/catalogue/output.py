@@ -1,7 +1,5 @@
 """Tagged rows as the bytes of a part: the columns that came in, then `tags`, `reviewed` and `error`."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from collections.abc import Iterator, Mapping, Sequence

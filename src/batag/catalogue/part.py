@@ -1,7 +1,5 @@
 """The unit of work: some rows of one input, the same for a process and for a cluster; its output depends on it alone."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Where a job writes, and where inputs lie: a folder of this machine, or any place that fsspec knows (s3://, gs://, memory://)."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

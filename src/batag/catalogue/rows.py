@@ -1,7 +1,5 @@
 """The rows of a part: what came in, and each as a page or as the problems for which it is none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any

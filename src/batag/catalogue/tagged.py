@@ -1,7 +1,5 @@
 """A part tagged: rows in, the bytes of a finished part and a report out."""
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import time

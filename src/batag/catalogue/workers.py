@@ -1,7 +1,5 @@
 """Processes of one machine that tag parts: started anew (never forked), one thread each, replaced when they die."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import multiprocessing

@@ -1,7 +1,5 @@
 """The command line: one file a command group; whatever is heavy is imported inside the command."""
 
-from __future__ import annotations
-
 import functools
 import os
 import sys

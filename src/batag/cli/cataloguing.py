@@ -1,7 +1,5 @@
 """A catalogue job from the command line: what is written where, progress, and a summary at the end."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """The one way to the terminal: nothing that is printed is an order to the terminal, markup or the name of an emoji."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

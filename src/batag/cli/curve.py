@@ -1,7 +1,5 @@
 """`batag curve`: what more labelled pages would buy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,8 +1,6 @@
 """Commands for data: `batag sample` (a made-up catalogue), `split` (train, dev and test without leaks), `convert` (one format
 to another) and `segment` (text to tokens)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any

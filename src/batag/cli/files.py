@@ -1,7 +1,5 @@
 """What a command works on: texts, files of pages or lines of standard input; and pages that it writes."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import Counter

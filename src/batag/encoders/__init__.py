@@ -27,26 +27,26 @@ def build_encoder(name: str, width: int = 128, depth: int = 4, heads: int = 4, i
     return encoder
 
 
-def _options(kind: type[Encoder]) -> dict[str, str]:
+def _options(kind: type[Encoder]) -> dict[str, type]:
     """The options of an encoder, those that all have among them, and the type of each."""
-    found = [each for base in (kind.__mro__[1], kind) for each in signature(base).parameters.values()]
+    found = [each for base in (kind.__mro__[1], kind) for each in signature(base, eval_str=True).parameters.values()]
     return {each.name: each.annotation for each in found if each.kind is Parameter.KEYWORD_ONLY}
 
 
-_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "str": (str, "a text"),
-    "int": (int, "a whole number"),
-    "float": ((int, float), "a number"),
-    "bool": (bool, "true or false"),
+_KINDS: dict[type, tuple[type | tuple[type, ...], str]] = {
+    str: (str, "a text"),
+    int: (int, "a whole number"),
+    float: ((int, float), "a number"),
+    bool: (bool, "true or false"),
 }
 
 
-def _typed(name: str, option: str, value: Any, kind: str) -> Any:
+def _typed(name: str, option: str, value: Any, kind: type) -> Any:
     """An option's value as the encoder takes it; a whole number may stand for a text (kernels = 3)."""
-    if kind == "str" and type(value) is int:
+    if kind is str and type(value) is int:
         return str(value)
     types, meant = _KINDS[kind]
-    if not isinstance(value, types) or (isinstance(value, bool) and kind != "bool"):
+    if not isinstance(value, types) or (isinstance(value, bool) and kind is not bool):
         todo = "docs/training.md lists the options"
         raise UsageError(f"{option} = {value!r} of the encoder {name} is not {meant}", todo=todo)
     return value

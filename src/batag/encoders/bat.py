@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width, F inner width.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import reduce

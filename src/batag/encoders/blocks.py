@@ -1,7 +1,5 @@
 """Parts that encoders share. Shapes: B pages, L tokens, D width, H heads, K width of a head."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

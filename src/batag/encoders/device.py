@@ -1,7 +1,5 @@
 """Where tensors live: the CPU, or an accelerator if there is one."""
 
-from __future__ import annotations
-
 import torch
 
 from batag.errors import UsageError, unknown_name

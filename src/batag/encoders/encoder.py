@@ -1,7 +1,5 @@
 """The contract of all encoders. Shapes: B pages, L tokens, D width."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NotRequired, TypedDict

@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width, H heads, K width of a head, U sampled keys and as many active queries, N layers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Unpack

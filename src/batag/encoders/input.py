@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width, U distinct words of a batch.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width, F inner width, H heads, K width of a head, T taps; N blocks of S tokens, which see W.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Unpack

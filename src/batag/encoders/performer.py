@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width, H heads, K width of a head, M random features, N layers.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Unpack
 

@@ -1,7 +1,5 @@
 """Where a token stands: the interleaved sinusoid, a constant, alone or in a learned combination with the vectors."""
 
-from __future__ import annotations
-
 import math
 
 import torch

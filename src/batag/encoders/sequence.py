@@ -1,7 +1,5 @@
 """A page as one sequence of words for the encoder, and the windows of a long one: nothing is ever cut off."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

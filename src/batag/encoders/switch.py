@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width, F inner width, E experts, T real tokens of the batch, S those that no expert drops.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Unpack
 

@@ -1,7 +1,5 @@
 """Which engine runs a bundle: the one that starts and answers soonest, or for a large job the fastest that is installed."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from batag.bundles.description import Description

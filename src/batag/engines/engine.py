@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width, C labels.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol

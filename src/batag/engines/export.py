@@ -5,8 +5,6 @@ first seen (word_table). What follows the logits is a loop over a page's tokens 
 Shapes: B pages, L tokens, D width.
 """
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Iterator, Sequence

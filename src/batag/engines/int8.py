@@ -4,8 +4,6 @@ The ranges are fixed, not taken from each batch, so that a page's tags do not de
 7 bits: processors without int8 instructions add two products in 16 bits, which 8 would overflow.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,5 @@
 """How far an engine's answers are from those of float32 torch, in probabilities, labels and scores."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@ Torch has one number for the whole process, which is the user's: it is another o
 pool do not live on in a forked child, and who waits for them there waits for ever: a forked child has one thread.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

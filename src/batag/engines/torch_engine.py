@@ -1,7 +1,5 @@
 """PyTorch in float32, the reference that other engines are compared with, or with the encoder's linear layers in int8."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import deepcopy
 

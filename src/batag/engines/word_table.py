@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width, K places of the window CRF, C labels.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import chain

@@ -3,8 +3,6 @@
 The truth is what people set: tags that touch are two, and one that no token can give is missed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any

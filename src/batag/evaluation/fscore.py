@@ -1,7 +1,5 @@
 """F scores from a confusion matrix: rows are the truth, columns the prediction, class 0 is none; 0/0 counts as 0."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

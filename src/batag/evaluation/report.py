@@ -1,7 +1,5 @@
 """Scores of many pages: over all, and by language, field and shop."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Tag level: a tag counts as found only if its field, borders and class are all right."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Token level: a confusion matrix over none and the classes, and all that follows from it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Shapes: P pieces, K numbers a token.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Sequences in batches of like length: for training in an order that seed and epoch fix, for prediction without waste."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

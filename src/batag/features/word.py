@@ -1,7 +1,5 @@
 """The features that a word has by how it is written, as rows of hashed tables: n-grams, shape, window features."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Featurizer, embedding, encoder and head in one model: pages to the logits of their labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

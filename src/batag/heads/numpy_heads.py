@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, C labels, N chains, K places of a window; 2 stands for the two directions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

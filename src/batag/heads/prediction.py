@@ -1,7 +1,5 @@
 """Probabilities of labels by the classifier itself, as training asks for them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width, C labels, U distinct words of a batch, K places of a window; 2: the two directions.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F

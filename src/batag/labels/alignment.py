@@ -1,7 +1,5 @@
 """Tags to tokens and back. A token takes the class that covers most of it; every tag that does not fit is listed."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

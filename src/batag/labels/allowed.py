@@ -1,7 +1,5 @@
 """Texts that people tag although they are nothing but stop words and small numbers: 12 oz, Pack of 6, One A Day."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from batag.labels.alignment import cut_pieces

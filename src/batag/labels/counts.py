@@ -1,7 +1,5 @@
 """How many tokens each class has: N_1 (none), N_2, N_3 ... of the paper, from which its weights are made."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

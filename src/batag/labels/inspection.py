@@ -1,7 +1,5 @@
 """What is in the data before anything is trained: counts, rare classes, tags that do not fit, disagreement, leaks."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field

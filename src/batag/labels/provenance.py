@@ -1,7 +1,5 @@
 """Who set the tags of a page, and what follows: how much its tokens count in training, and whether it may measure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """How classes become labels of tokens: flat (the paper's: the class itself) or BIO (neighbouring tags stay apart)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

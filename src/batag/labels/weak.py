@@ -1,7 +1,5 @@
 """Labels that nobody gave by hand: terms that a shop has anyway (brands, categories, search words), marked where they stand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """CECL and CECLA: cross entropy with contrast to every other class (v = 1 - y)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

@@ -1,7 +1,5 @@
 """CE, WCE and their focal forms FCE, FWCE: only the true class counts."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from batag.objectives.objective import Objective

@@ -1,7 +1,5 @@
 """The paper's names of objectives, parsed: CE WCE FCE FWCE, CECL, CL(g,l) CLA(g,l), PBP(g,l) PBPA(g,l); s: standard weights."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

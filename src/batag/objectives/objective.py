@@ -4,8 +4,6 @@ Every objective of the paper is one sum over a token's classes (y one-hot truth,
 -[ boost * positive_k y_k (1 - p_k)^focus ln p_k + negative_k v_k p_k^focus ln(1 - p_k) ], where the family says v.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 

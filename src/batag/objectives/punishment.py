@@ -1,7 +1,5 @@
 """PBP: punishment of wrong predictions. Of the other classes only the one that is predicted counts (v = (1 - y) y^)."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

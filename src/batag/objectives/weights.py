@@ -3,8 +3,6 @@
 A class without a token counts as one token: no token uses its weight, and nothing is divided by zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

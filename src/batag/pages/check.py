@@ -1,7 +1,5 @@
 """Whether tags fit their text: offsets inside it, the text that they give, no overlaps."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -4,8 +4,6 @@ What is taken away leaves a space (a token never reaches over removed markup); o
 (controls, zero width) vanish without a trace.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

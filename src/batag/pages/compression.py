@@ -1,7 +1,5 @@
 """Compressed files: told by their content, unpacked piece by piece so that no file takes more memory than its pieces."""
 
-from __future__ import annotations
-
 import io
 import re
 import zlib

@@ -1,7 +1,5 @@
 """What people write into the columns that a workbook has for them to read (`brand (tags)`), where it differs from `tags`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard

@@ -4,8 +4,6 @@ Near means that two texts share about 70 % of their character 3-grams (Jaccard),
 with banding, so that millions of pages need no pairwise comparison.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import cache

@@ -1,8 +1,6 @@
 """The text fields of a page, in one place (a new standard field is a new name in `STANDARD_FIELDS`), and which column of a file
 is which field (`--columns title=name`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Opening files: input from disks, stores and pipes; output whole or not at all, and never over what is read."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

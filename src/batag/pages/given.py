@@ -1,7 +1,5 @@
 """Tokens that a page brings along: their text joined, their places in it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """The languages that batag reads, one row each: a new language is a new row (CONTRIBUTING says how)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

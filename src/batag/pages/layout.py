@@ -1,7 +1,5 @@
 """What a row that batag wrote says of itself under `batag`: which columns its fields are in, which cells were escaped."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Labels given as plain text (`brand=ACME;goods=跑鞋`): every occurrence in the page becomes a tag."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

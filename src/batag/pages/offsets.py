@@ -1,7 +1,5 @@
 """Edits of a text and the exact way back: each offset of the cleaned text maps into the original."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

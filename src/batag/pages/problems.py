@@ -1,7 +1,5 @@
 """What was wrong with the input: counted, listed with file and line, never silent and never the end of a job."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable

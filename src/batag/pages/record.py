@@ -1,7 +1,5 @@
 """A record (a JSON object, a row of a table) becomes a page, and a page a record again; what is wrong is listed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from math import isfinite

@@ -1,7 +1,5 @@
 """Files that hold no pages, told by their first bytes: a PDF is called a PDF, and what to do is said."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

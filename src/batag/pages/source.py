@@ -1,7 +1,5 @@
 """One input on its way to pages: its bytes, the options it is read with, and the problems found in it."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import os

@@ -1,7 +1,5 @@
 """Train, dev and test without leaks: pages that say the same, or nearly, stay together; each shop and language in its share."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

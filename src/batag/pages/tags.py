@@ -1,7 +1,5 @@
 """The tags of a record, in any of the ways that people and tools write them; what cannot be used is listed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

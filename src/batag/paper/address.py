@@ -3,8 +3,6 @@
 A setting that has the paper's value leaves no trace, so that recipes may gain, lose or rename such settings.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tomllib

@@ -1,7 +1,5 @@
 """A cell of a table: one training, addressed by its recipe and corpus, and its scores on test."""
 
-from __future__ import annotations
-
 import platform
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 Shapes: S seeds, P pages, K cells of a confusion matrix, R resamplings.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

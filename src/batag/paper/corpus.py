@@ -1,7 +1,5 @@
 """What a table is measured on: files of training, dev and test pages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -3,8 +3,6 @@
 Shapes: N samples, D width, K negatives.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

@@ -1,7 +1,5 @@
 """A table's result as a picture: bars of scores with the spread over seeds, or curves over epochs."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from pathlib import Path

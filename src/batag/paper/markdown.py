@@ -1,7 +1,5 @@
 """A table's result as Markdown: conditions, scores with the paper's beside them, differences, amounts."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The numbers that the paper prints, by row and column of its tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 Published = Mapping[str, Mapping[tuple[str, str], float]]

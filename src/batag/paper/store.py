@@ -1,7 +1,5 @@
 """Finished cells on disk: one JSON file per cell, under its key, written whole."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

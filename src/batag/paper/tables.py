@@ -1,7 +1,5 @@
 """The tables and figures of the paper (numbers as it prints them) and the ablations that its text claims."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What needs no training: parameters of each encoder (the paper's table 2), and every learning rate that the paper names."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -5,8 +5,6 @@ makes this smallest says k once the p that does so is above one half. CE does so
 more the rarer k is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Many cells: those that are not finished are trained, several side by side, one process and one thread each."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Coins brands, and names of the same shape that are no brands (series, fabrics, technologies)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from random import Random

@@ -1,7 +1,5 @@
 """Writes the pages of the sample catalogue, one after the other from one stream of random numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """The page while it is being written: pieces of text, and which of them are tags."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

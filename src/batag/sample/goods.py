@@ -1,7 +1,5 @@
 """Composes goods from modifiers and heads, with heads and compounds that only dev or only test shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Every rate of the sample catalogue in one place, one set a language."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

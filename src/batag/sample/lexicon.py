@@ -1,7 +1,5 @@
 """The words and page templates of a language, read from its TOML file."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

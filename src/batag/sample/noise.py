@@ -1,8 +1,6 @@
 """Noise as on real pages: markup, width forms, typos, repeated punctuation, zero-width spaces. No offset ever breaks, since
 only whole pieces are changed before a field is closed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from batag.sample.draft import Draft

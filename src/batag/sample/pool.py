@@ -1,7 +1,5 @@
 """Which split a word belongs to, and drawing from a pool by popularity."""
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Sequence
 from itertools import accumulate

@@ -4,8 +4,6 @@
 `promo` says, `{10..50}` and `{10..50/5}` a number (with a step); the names in `SLOTS` write what the page is about.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """One token per character: for labels given by character, and for languages without a segmenter."""
 
-from __future__ import annotations
-
 import re
 
 from batag.pages.cleaning import EMOJI

@@ -1,8 +1,6 @@
 """Chinese by jieba's algorithm (rjieba). Its dictionary is Simplified, so Traditional text is read through a table of
 single characters: same length, so offsets and the page's own text stay."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """Which of our languages a text is written in, by its characters."""
 
-from __future__ import annotations
-
 import re
 
 from batag.pages.languages import CJK, LANGUAGES

@@ -1,7 +1,5 @@
 """English, and any script that writes spaces between words."""
 
-from __future__ import annotations
-
 import re
 
 from batag.pages.cleaning import EMOJI

@@ -1,7 +1,5 @@
 """Japanese by SudachiPy with its small dictionary: kept up to date, true code-point offsets."""
 
-from __future__ import annotations
-
 from functools import cache
 from threading import local
 from typing import Any

@@ -1,7 +1,5 @@
 """The language of most pages of a file, for those of its pages that do not tell their own."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path

@@ -4,8 +4,6 @@ A language only says where it would cut (`cut`); words of other scripts, numbers
 and the user's dictionary are then forced to be one token each.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable

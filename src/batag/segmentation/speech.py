@@ -1,7 +1,5 @@
 """What the segmenters' dictionaries know of a word: its part of speech and its normal form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

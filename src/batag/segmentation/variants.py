@@ -1,7 +1,5 @@
 """Which Han characters are Traditional, Simplified or Japanese forms, from OpenCC's tables."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from opencc import OpenCC

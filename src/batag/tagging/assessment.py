@@ -1,7 +1,5 @@
 """How good a tagger is on pages that people labelled."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path

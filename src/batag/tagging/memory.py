@@ -1,7 +1,5 @@
 """A memory of words: each word has the label that it had most often in train, a new word has none. What to beat."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 

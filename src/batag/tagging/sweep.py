@@ -1,7 +1,5 @@
 """A tagger at every richness, on pages that people labelled: what the dial does, and what its scores are worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The bundle that training goes on from: its recipe, whether it fits, and its weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

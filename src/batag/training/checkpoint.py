@@ -1,7 +1,5 @@
 """Checkpoints: one safetensors file with everything a step changes, under its name only when it is complete."""
 
-from __future__ import annotations
-
 import errno
 import json
 import struct

@@ -1,7 +1,5 @@
 """What dev says about the best weights: operating points, what raw scores are worth, and scores as `evaluate` counts them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Labelled pages to examples: words and labels, one a page or, of a long page, one a window."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

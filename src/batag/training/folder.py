@@ -1,7 +1,5 @@
 """The folder of a run: whether one may begin there, and whether all is there that one which has begun goes on from."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, D width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import torch

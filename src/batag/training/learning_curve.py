@@ -1,7 +1,5 @@
 """How scores grow with labelled pages, on one's own data: a training a size, and what more pages promise."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

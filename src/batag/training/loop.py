@@ -4,8 +4,6 @@ Nothing random outlives a step: batches follow from seed and epoch, dropout from
 be resumed from its weights and its step alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """`metrics.jsonl` of a run (a line every ten steps, a line per epoch), and which epoch is the best."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import dataclass

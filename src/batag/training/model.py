@@ -1,7 +1,5 @@
 """The model of a run before it learns: its pretrained features, and a classifier with fresh weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from batag.features.backbone import Backbone, backbone_files

@@ -1,7 +1,5 @@
 """The learning-rate strategy of the paper (section 4.3): lambda d^-1/2 min(S^beta x^-alpha, S^-3/2 x)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from batag.errors import UsageError

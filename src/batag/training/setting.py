@@ -1,7 +1,5 @@
 """A setting as it is typed: `--set encoder.depth=6`."""
 
-from __future__ import annotations
-
 import tomllib
 from typing import Any
 

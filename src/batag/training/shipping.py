@@ -1,7 +1,5 @@
 """The end of a run: the best epoch's weights, with their scores on dev, as a bundle."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version

@@ -3,8 +3,6 @@
 Shapes: B pages, L tokens, N tokens of all pages, C labels.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Pretrained features that come with batag: word vectors for Japanese and English, a character network for Chinese."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from importlib import resources

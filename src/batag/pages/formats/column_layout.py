@@ -1,7 +1,5 @@
 """How a column file is laid out, as its head shows: columns, separator, prefixes of labels; and whether it is one at all."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Lines are cut at their last separators, so that a token may be any character, wh
 Comments of our own (`# id = ...`) keep what columns cannot say; files without them are read just the same.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from bisect import bisect_right

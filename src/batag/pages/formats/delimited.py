@@ -1,7 +1,5 @@
 """CSV and TSV with a header: `read` tells the separator from it; `write` makes CSV that spreadsheets open right."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

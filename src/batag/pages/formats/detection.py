@@ -1,7 +1,5 @@
 """The format of a file, by its content, then by its name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from io import BytesIO

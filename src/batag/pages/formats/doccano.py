@@ -4,8 +4,6 @@ These are people's. doccano knows no predictions: the tags of a page that no per
 keeps as it is, each with its source.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The formats that there are, what their files are called and where each lives."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path

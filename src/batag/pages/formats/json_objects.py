@@ -3,8 +3,6 @@
 Whatever is odd in an object is read all the same: huge numbers, lone surrogates, raw control characters, bad bytes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator

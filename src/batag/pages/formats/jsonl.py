@@ -1,7 +1,5 @@
 """JSON lines, batag's own format: one page a line (docs/formats.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from io import BytesIO

@@ -1,8 +1,6 @@
 """Label Studio's JSON (full and JSON-MIN): annotations are people's, predictions machines'. Its offsets are UTF-16 units; ours
 are code points."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO

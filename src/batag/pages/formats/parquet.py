@@ -1,7 +1,5 @@
 """Parquet, read and written in batches; `tags` may be a list of structs or text."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Files to records to pages: the one way by which `read_pages` and catalogue jobs read any format."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

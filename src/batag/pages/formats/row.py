@@ -1,7 +1,5 @@
 """A page as one row of a table (CSV, Parquet, XLSX): plain columns, and JSON for what a cell cannot hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

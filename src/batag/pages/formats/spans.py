@@ -1,7 +1,5 @@
 """A JSON array of texts with spans: `{"text", "entities": [{"name", "span": [start, end], "type"}]}` (code points)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

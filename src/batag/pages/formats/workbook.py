@@ -3,8 +3,6 @@
 A sheet says of itself where its rows and cells stand, up to row 1,000,000,000,000: only those that are there are read.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterator
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Pages to files: which format a name means, and a file that appears only when it is complete."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO

@@ -1,7 +1,5 @@
 """Excel workbooks: the first sheet, its first row names the columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, time

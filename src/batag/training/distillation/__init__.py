@@ -1,7 +1,5 @@
 """Distillation: a small student learns to say of pages without labels what a bundle, its teacher, says of them."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

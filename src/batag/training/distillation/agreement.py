@@ -1,7 +1,5 @@
 """How alike two models tag pages that nobody labelled."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

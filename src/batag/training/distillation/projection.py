@@ -3,8 +3,6 @@
 Shapes: N tokens, W width of the teacher, D width of the student.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch
