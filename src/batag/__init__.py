@@ -1,4 +1,4 @@
-"""batag tags product pages; what stands here is the whole public surface."""
+"""batag tags product pages; this module is the whole public API."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def load(
     stop_words: str | Path | Iterable[str | Path] = (),
     threads: int | None = None,
 ) -> Tagger:
-    """The tagger of a bundle's (or a finished run's) folder.
+    """Load the tagger of a bundle's (or a finished run's) folder.
 
-    `engine` is torch, torch-int8 or onnx (auto: the one that answers soonest here), `stop_words` are more
-    words (str) or files of words (Path) that are never tags by themselves, and `threads` is how many CPU threads it uses.
+    `engine` is `torch`, `torch-int8`, `onnx` or `auto` (the engine that starts fastest here). `stop_words` are further words
+    (str) or files of words (Path) that cannot be tags by themselves. `threads` is the number of CPU threads.
     """
     from batag.tagging.tagger import Tagger
 
@@ -61,10 +61,12 @@ def train(
     device: str = "auto",
     progress: Progress | None = None,
 ) -> Tagger:
-    """Learn from labelled pages (a file, several files, or pages) into the run folder `out`; the tagger of the best epoch.
+    """Train on labelled pages (a file, several files, or pages) into the run folder `out`, and return the tagger of the best
+    epoch.
 
-    Without dev pages a tenth of the pages is held out. `settings` change the recipe, as in `{"training.epochs": 5}`; `base` is
-    a bundle to go on from; `columns` maps fields to columns of the files; `progress` is called after every step and epoch.
+    Without `dev` pages a tenth of the pages is held out. `settings` change the recipe, such as `{"training.epochs": 5}`; `base`
+    is a bundle to continue training from; `columns` maps fields to columns of the files; `progress` is called after every step
+    and epoch.
     """
     try:
         from batag.training.run import train_run
@@ -92,7 +94,7 @@ def evaluate(
     richness: float | str | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The scores of a tagger (or of a bundle's folder) on labelled pages: the same numbers as `batag evaluate --json`."""
+    """Return the scores of a tagger (or of a bundle's folder) on labelled pages, the same as `batag evaluate --json` prints."""
     from batag.tagging.assessment import evaluate_pages
 
     return evaluate_pages(tagger, pages, richness=richness, columns=columns)
@@ -108,10 +110,10 @@ def read_pages(
     strict: bool = False,
     on_problem: Callable[[str], object] | None = None,
 ) -> Iterator[Page]:
-    """The pages of a file one after the other; format, encoding and language are found out unless they are given.
+    """Yield the pages of a file; format, encoding and language are detected unless they are given.
 
-    `columns` maps fields to the file's columns, as in `{"title": "product name"}`. A bad row is left out, and `on_problem` is
-    called with a line that says which and why; with `strict` it is an error.
+    `columns` maps fields to columns of the file, such as `{"title": "product name"}`. A bad row is skipped and `on_problem` is
+    called with a message about it; with `strict` it is an error.
     """
     from batag.pages.problems import Problems
     from batag.segmentation.majority import read_with_language
@@ -121,7 +123,8 @@ def read_pages(
 
 
 def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None = None) -> None:
-    """Write pages with their tags to a file, which appears when it is complete; the format follows from its name."""
+    """Write pages with their tags to a file, which appears only when it is complete; the format follows from the file name
+    unless given."""
     from batag.pages.formats import write_pages as write
 
     write(pages, path, format=format)

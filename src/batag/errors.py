@@ -1,4 +1,4 @@
-"""One exception family: every message says what is wrong, where, and what to do."""
+"""The exceptions of batag: every message says what is wrong, where, and what to do."""
 
 from collections.abc import Iterable
 
@@ -8,12 +8,12 @@ _TRAIN = frozenset({"torch", "onnx", "onnxscript", "matplotlib"})
 
 
 class BatagError(ValueError):
-    """A mistake of the user's that a message can put right; the command line prints it without a traceback."""
+    """A mistake that the user can correct; the command line prints it without a traceback."""
 
     exit_code = 1
 
     def __init__(self, what: str, *, where: str = "", todo: str = "", python: str = "") -> None:
-        """`todo` advises somebody at the command line, `python` a caller in Python where that is something else."""
+        """`todo` is advice for the command line, `python` the advice for a Python caller where it differs."""
         self.what, self.where, self.todo, self.python = map(_shown, (what, where, todo, python or todo))
         super().__init__(self.what)
 
@@ -21,7 +21,7 @@ class BatagError(ValueError):
         return self._with(self.python)
 
     def for_command_line(self) -> str:
-        """The message with options instead of arguments."""
+        """The message with the advice for the command line."""
         return self._with(self.todo)
 
     def _with(self, advice: str) -> str:
@@ -30,23 +30,23 @@ class BatagError(ValueError):
 
 
 class InputError(BatagError):
-    """The input is wrong: a file that cannot be read, a record that strict reading refuses."""
+    """The input is wrong: an unreadable file, or a bad record with strict reading."""
 
 
 class UsageError(BatagError):
-    """The call is wrong: an unknown name, an option that does not fit."""
+    """The call is wrong: an unknown name, or options that do not go together."""
 
     exit_code = 2
 
 
 def missing_package(error: ModuleNotFoundError) -> UsageError | None:
-    """What to install if a package of the extra `train` is missing; None if it is any other module."""
+    """The error for a missing package of the extra `train`, with how to install it; None for any other module."""
     name = (error.name or "").partition(".")[0]
     return UsageError(f"this needs {name}, which is not installed", todo=TRAIN_EXTRA) if name in _TRAIN else None
 
 
 def unknown_name(name: str, known: Iterable[str], what: str, *, where: str = "", more: str = "") -> UsageError:
-    """The error for a name that is none of the known ones: `'bta' is not an encoder. Did you mean 'bat'? There are ...`"""
+    """The error for an unknown name: `'bta' is not an encoder. Did you mean 'bat'? There are ...`"""
     names = list(known)
     near = nearest(name, names)
     hint = "" if near is None else f"Did you mean {near!r}? "
@@ -54,7 +54,7 @@ def unknown_name(name: str, known: Iterable[str], what: str, *, where: str = "",
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """The known name that is most like a wrong one, in upper or lower case; None if none is near."""
+    """The known name that is most similar to a wrong one, ignoring case; None if none is similar."""
     from difflib import get_close_matches
 
     lower = {each.lower(): each for each in reversed(list(known))}
@@ -63,7 +63,7 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 
 
 def _shown(text: str) -> str:
-    """Text of a file in a message: nothing that moves a terminal, and not without end."""
+    """Text of a file for a message, shortened and without control characters."""
     if not text.isprintable():
         text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

@@ -336,9 +336,9 @@ def big_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_first_page_of_a_big_file_costs_no_more_than_the_head(big_file: Path) -> None:
     reader = read_pages(big_file)
     next(reader)
-    share = reader.source.share_read()
-    assert share is not None
-    assert share < 0.3
+    fraction = reader.source.fraction_read()
+    assert fraction is not None
+    assert fraction < 0.3
     reader.source.raw.close()
 
 

@@ -1,1 +1,1 @@
-"""The folder that is shipped: weights, vocabulary and a description, checked byte by byte when read."""
+"""The folder that is shipped: weights, vocabulary and a description, verified by checksums when it is read."""

@@ -1,4 +1,4 @@
-"""Writing and reading bundles; whatever is wrong with one is one clear error, and nothing in it can run code."""
+"""Write and read bundles. Any damage is one clear error, and nothing in a bundle can run code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LONGEST_DESCRIPTION = 16 << 20
 
 @dataclass(frozen=True)
 class Bundle:
-    """What was read: the description, the words and the weights, all checked."""
+    """A bundle that was read and verified: description, vocabulary and weights."""
 
     folder: Path
     description: Description
@@ -49,7 +49,7 @@ class Bundle:
 
     @cached_property
     def weights(self) -> Mapping[str, Tensor]:
-        """The same for torch."""
+        """The weights as torch tensors."""
         import torch
 
         return {name: torch.from_numpy(value) for name, value in self.arrays.items()}
@@ -65,18 +65,18 @@ class Bundle:
 
     @cached_property
     def pretrained(self) -> PretrainedFeatures | None:
-        """Its pretrained features, if it has any."""
+        """The pretrained features of the bundle, or None."""
         return load_pretrained(self.folder, self.description)
 
     @cached_property
     def featurizer(self) -> Featurizer:
-        """What is known of words, for the model and for engines."""
+        """The featurizer of the bundle, for the model and for engines."""
         input, head = self.description.input.model_dump(), self.description.head.model_dump()
         return Featurizer.build(self.vocabulary, input=input, head=head, pretrained=self.pretrained)
 
     @cached_property
     def known(self) -> Mapping[str, Floats] | None:
-        """What engines need not look up again of the words that were learnt from, if the bundle keeps it."""
+        """Precomputed vectors of frequent training words for engines, or None if the bundle has none."""
         if KNOWN not in self.description.files:
             return None
         found = map_arrays(self.folder / KNOWN)
@@ -84,7 +84,7 @@ class Bundle:
         return found
 
     def model(self) -> TokenClassifier:
-        """The classifier with its weights, ready to predict; names, shapes and types of all weights are checked."""
+        """The classifier with its weights, in evaluation mode; names, shapes and types of all weights are checked."""
         check_weights(
             self.weights, wanted_weights(self.description, self.vocabulary, self.arrays, self.folder), self.folder / MODEL
         )
@@ -102,8 +102,8 @@ def write_bundle(
     description: Mapping[str, Any],
     pretrained: PretrainedFeatures | None = None,
 ) -> None:
-    """Write a bundle beside its place and put it there whole; an older one of that name is replaced, and its engines are kept
-    if they were made of the same weights."""
+    """Write a bundle to a temporary folder and move it into place. It replaces an older bundle there, whose exported engines
+    are kept if they were made from the same weights."""
     folder = folder.resolve()
     from safetensors.torch import save as save_tensors
 
@@ -144,7 +144,8 @@ def write_bundle(
 
 
 def read_bundle(folder: Path | str) -> Bundle:
-    """Read and check a bundle (or the bundle of a run): format, hashes and words; what uses weights checks their shapes."""
+    """Read and verify a bundle (or the bundle of a run): format, checksums and vocabulary. Shapes of weights are checked where
+    they are used."""
     folder = find_bundle(Path(folder))
     description = read_description(folder)
     vocabulary = _vocabulary(checked_bytes(folder, description, VOCABULARY), folder / VOCABULARY)
@@ -167,7 +168,7 @@ def read_bundle(folder: Path | str) -> Bundle:
 
 
 def find_bundle(folder: Path) -> Path:
-    """The folder with the bundle: this one, or `bundle` in the folder of a run."""
+    """Return the folder of the bundle: this folder, or `bundle` in the folder of a run."""
     for each in (folder, folder / "bundle"):
         if (each / DESCRIPTION).is_file():
             return each
@@ -179,7 +180,7 @@ def find_bundle(folder: Path) -> Path:
 
 
 def read_description(folder: Path) -> Description:
-    """`bundle.json`, checked by itself."""
+    """Read and validate `bundle.json` alone."""
     path = folder / DESCRIPTION
     data = read_bytes(path, limit=_LONGEST_DESCRIPTION)
     try:

@@ -1,4 +1,4 @@
-"""`bundle.json`: what a bundle is, in types and bounds; a description that is not like this is refused."""
+"""The schema of `bundle.json` with types and bounds; a file that does not match it is refused."""
 
 from functools import cached_property
 from itertools import chain, pairwise
@@ -15,7 +15,7 @@ MODEL, VOCABULARY, DICTIONARY, GRAPH = "model.safetensors", "vocabulary.json", "
 KNOWN = "known_words.safetensors"
 BACKBONE = "backbone"
 LONGEST_WINDOW = 16_384
-"""What a window costs grows with its square."""
+"""Upper bound of the window; attention costs its square."""
 AGAIN = "Copy the bundle again, or train it again"
 
 Size = Annotated[int, Field(ge=1, le=65_536)]
@@ -34,21 +34,21 @@ class _Part(BaseModel):
 
 
 class SchemeOf(_Part):
-    """Classes and how they are labels of tokens."""
+    """The classes, and how they are turned into token labels."""
 
     name: Literal["flat", "bio"]
     classes: Annotated[list[Name], Field(min_length=1)]
 
 
 class SegmentationOf(_Part):
-    """How pages become tokens."""
+    """How pages are split into tokens."""
 
     name: str
     rules: list[str]
 
 
 class InputOf(_Part):
-    """How tokens become vectors."""
+    """How tokens are turned into vectors."""
 
     kind: Literal["word", "rich"]
     word_dropout: Share
@@ -61,7 +61,7 @@ class InputOf(_Part):
 
 
 class FeatureOf(_Part):
-    """Pretrained features: word vectors, a network that reads characters, or a backbone; for one language or for all."""
+    """One kind of pretrained features (word vectors, character vectors or a backbone), for one language or for all."""
 
     kind: Literal["word_vectors", "character_vectors", "backbone"]
     language: str | None
@@ -83,7 +83,7 @@ class EncoderOf(_Part):
 
 
 class HeadOf(_Part):
-    """How vectors become labels."""
+    """How vectors are turned into label probabilities."""
 
     chain: bool
     window_crf: Annotated[int, Field(ge=0, le=16)]
@@ -99,7 +99,7 @@ class PointOf(_Part):
 
 
 class CalibrationOf(_Part):
-    """A rising line from raw scores to probabilities."""
+    """An increasing piecewise linear function from raw scores to probabilities."""
 
     method: str
     raw: Annotated[list[Annotated[float, Field(ge=0, le=1)]], Field(min_length=1)]
@@ -116,8 +116,8 @@ class CalibrationOf(_Part):
 
 
 class EngineOf(_Part):
-    """An engine that was exported and checked: its rate on that machine, how far its probabilities were from float32 torch,
-    and for int8 the range of the input of each linear layer."""
+    """An exported engine: its throughput on the machine that exported it, the largest difference of its probabilities from
+    float32 torch and, for int8, the input range of each linear layer."""
 
     tokens_per_second: Annotated[float, Field(ge=0)]
     largest_difference: Annotated[float, Field(ge=0)] = 0.0
@@ -126,14 +126,14 @@ class EngineOf(_Part):
 
 
 class FileOf(_Part):
-    """What a file must be."""
+    """Size and checksum of a file."""
 
     sha256: Digest
     bytes: Annotated[int, Field(ge=0)]
 
 
 class Description(_Part):
-    """The whole of `bundle.json`; `fields` and `languages` are those of the training pages, the most frequent first."""
+    """The whole `bundle.json`. `fields` and `languages` are those of the training pages, most frequent first."""
 
     format: int
     batag: str
@@ -161,22 +161,22 @@ class Description(_Part):
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels of tokens, by number."""
+        """The token labels in order of their number."""
         return Scheme(self.scheme.name, tuple(self.scheme.classes)).labels
 
     @property
     def pretrained_width(self) -> int:
-        """How many numbers the pretrained features of a token are."""
+        """The number of pretrained features per token."""
         return sum(each.width for each in self.features)
 
     @property
     def reads_pages(self) -> bool:
-        """Whether a backbone reads pages as a whole: then nothing is the same for a word wherever it stands."""
+        """Whether a backbone reads whole pages, so that a word's vector depends on its context."""
         return any(each.kind == BACKBONE for each in self.features)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        """What no part can tell by itself; the labels of the scheme are made once, so that bad classes are an error here."""
+        """Check what concerns several parts at once. It also builds the labels, so that bad classes are an error here."""
         _ = self.labels
         if self.overlap >= self.window:
             raise ValueError("its overlap is not smaller than its window")

@@ -1,4 +1,4 @@
-"""The checksum of `bundle.json`, which stands in it: over what it says, however that is laid out."""
+"""The checksum that `bundle.json` has of its own content; it does not depend on white space or the order of keys."""
 
 import hashlib
 import json
@@ -16,13 +16,13 @@ _BY_COMMAND = (
 
 
 def with_digest(description: Mapping[str, Any]) -> bytes:
-    """A description as it is written, with the checksum of all the rest at its end."""
+    """Return a description as JSON bytes, with the checksum of everything else as its last key."""
     rest = {key: value for key, value in description.items() if key != DIGEST}
     return json.dumps(rest | {DIGEST: _digest(rest)}, ensure_ascii=False, indent=2).encode()
 
 
 def check_digest(description: Mapping[str, Any], path: Path) -> None:
-    """Whether a description says what was written."""
+    """Raise an error if a description does not match its own checksum."""
     try:
         found = _digest({key: value for key, value in description.items() if key != DIGEST})
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Engines that are added to a bundle after it was made."""
+"""Engines that are added to a finished bundle."""
 
 import hashlib
 import json
@@ -14,9 +14,9 @@ _FILES = {KNOWN, GRAPH}
 
 
 def add_engine(folder: Path, name: str, entry: EngineOf, *, files: Mapping[str, bytes], torch: EngineOf) -> None:
-    """Add an engine with its files, and the rate that torch had beside it.
+    """Add an engine with its files, and the throughput of torch that was measured beside it.
 
-    The old file is taken off the list before it is replaced: whenever this ends, the bundle is whole.
+    An old file is removed from the description before it is replaced, so that the bundle is valid at every moment.
     """
     path = folder / DESCRIPTION
     described: dict[str, Any] = json.loads(path.read_bytes())
@@ -33,8 +33,8 @@ def add_engine(folder: Path, name: str, entry: EngineOf, *, files: Mapping[str, 
 
 
 def engines_of(folder: Path, made: Mapping[str, bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The engines of the bundle that stands there, and their files, if that was made of these very files: its dial alone is
-    another now. One that is damaged has none."""
+    """Return the engines of the bundle in `folder` and their files if it was `made` from the same files, so that only its dial
+    has changed; nothing if it is damaged or another one."""
     try:
         described = json.loads((folder / DESCRIPTION).read_bytes())
         digests = {name: each["sha256"] for name, each in described["files"].items()}

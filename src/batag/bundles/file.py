@@ -1,4 +1,4 @@
-"""The files of a bundle: in their place, of their size and with their hash, or one clear error."""
+"""Read the files of a bundle: a wrong place, size or checksum is one clear error."""
 
 import hashlib
 from pathlib import Path
@@ -11,13 +11,13 @@ LONGEST_MODEL = 8 << 30
 
 
 def checked_bytes(folder: Path, description: Description, name: FileName) -> bytes:
-    """The bytes of a file of words, which must be the ones that were written."""
+    """Return the bytes of a small file (such as the vocabulary) after verifying its checksum."""
     check_file(folder, description, name, limit=LONGEST_WORDS)
     return read_bytes(folder / name, limit=LONGEST_WORDS)
 
 
 def check_file(folder: Path, description: Description, name: FileName, *, limit: int = LONGEST_MODEL) -> None:
-    """Whether a file is the one that was written: in its place, of its size (no more than the limit), with its hash."""
+    """Raise an error unless a file is in its place with the recorded size (at most `limit`) and checksum."""
     path, expected = folder / name, description.files[name]
     if expected.bytes > limit:
         what = f"has {expected.bytes:,} bytes where at most {limit:,} are expected"
@@ -39,7 +39,7 @@ def check_file(folder: Path, description: Description, name: FileName, *, limit:
 
 
 def read_bytes(path: Path, *, limit: int) -> bytes:
-    """The bytes of a file that has no more than so many."""
+    """Return the bytes of a file; more than `limit` bytes are an error."""
     try:
         _check_there(path)
         size = path.stat().st_size

@@ -1,4 +1,4 @@
-"""The pretrained features that a bundle carries, checked before they are used."""
+"""The pretrained features of a bundle, verified before they are used."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ _WORDS = {each.kind: each for each in (WordVectors, CharacterVectors)}
 
 
 def feature_files(pretrained: PretrainedFeatures | None) -> tuple[list[dict[str, Any]], dict[str, bytes]]:
-    """The entries of pretrained features in `bundle.json`, and their files."""
+    """Return the entries of pretrained features for `bundle.json`, and their files by name."""
     entries, files = [], dict[str, bytes]()
     for part in pretrained.parts if pretrained is not None else ():
         own = part.files()
@@ -25,14 +25,15 @@ def feature_files(pretrained: PretrainedFeatures | None) -> tuple[list[dict[str,
 
 
 def check_backbone(folder: Path, description: Description) -> None:
-    """Whether nothing lies in the folder of a backbone that somebody else put there: its library reads what it finds."""
+    """Raise an error if the folder of a backbone contains files that the bundle does not list, because its library would read
+    them."""
     inside = {path.relative_to(folder).as_posix() for path in (folder / BACKBONE).rglob("*") if not path.is_dir()}
     if spare := sorted(inside - description.files.keys()):
         raise InputError("is not a file of this bundle", where=str(folder / spare[0]), todo="Remove it")
 
 
 def load_pretrained(folder: Path, description: Description) -> PretrainedFeatures | None:
-    """The pretrained features of a bundle whose files were checked, if it has any."""
+    """Return the pretrained features of a bundle whose files were verified, or None."""
     backbone = None
     if description.reads_pages:
         from batag.features.backbone import Backbone

@@ -1,4 +1,4 @@
-"""The weights of a bundle: read for torch or without it, and checked against what the description needs."""
+"""Read the weights of a bundle, with or without torch, and check them against the description."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DAMAGED = (SafetensorError, ValueError, KeyError, TypeError, RuntimeError, Over
 
 
 def map_arrays(path: Path) -> dict[str, Floats]:
-    """The float32 arrays of a safetensors file, mapped: all processes that use the bundle share their memory."""
+    """Return the float32 arrays of a safetensors file, memory-mapped so that all processes share them."""
     try:
         with safe_open(path, "np") as file:
             slices = [(name, file.get_slice(name)) for name in file.offset_keys()]
@@ -57,7 +57,7 @@ def check_finite(arrays: Mapping[str, Floats], path: Path) -> None:
 
 
 def check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], path: Path) -> None:
-    """Names, shapes and types of all weights are those of the encoder and vocabulary described."""
+    """Raise an error unless names, shapes and types of the weights are the wanted ones."""
     import torch
 
     from batag.heads.torch_heads import MIXING_WEIGHT
@@ -78,8 +78,8 @@ def check_weights(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], p
 def wanted_weights(
     description: Description, vocabulary: Vocabulary, arrays: Mapping[str, Floats], folder: Path
 ) -> dict[str, Tensor]:
-    """Names and shapes of the weights that the description needs, without their memory: what it claims to be is made only if
-    there are weights for as much."""
+    """Return the names and shapes (as tensors without memory) of the weights that a description needs. A description that
+    claims more than its weights file holds is refused before anything is allocated."""
     where, encoder = str(folder / DESCRIPTION), description.encoder
     claims = [("depth", encoder.depth, len(arrays))]
     numbers = sum(each.size for each in arrays.values())
@@ -98,7 +98,7 @@ def wanted_weights(
 
 
 def empty_classifier(description: Description, featurizer: Featurizer) -> TokenClassifier:
-    """The classifier that a description means, without memory for its weights."""
+    """Build the classifier of a description without allocating its weights."""
     import torch
 
     from batag.heads.classifier import build_classifier

@@ -1,4 +1,4 @@
-"""The same parts on many machines: a pool of Ray actors that load the bundle once each; lost ones are replaced."""
+"""Run a job on a Ray cluster: a pool of actors that each load the bundle once; lost actors are replaced."""
 
 import logging
 import tempfile
@@ -23,7 +23,7 @@ _PATIENCE = 600
 
 
 class _Tagging:
-    """What runs on a machine of the cluster: the bundle comes with it, so that no folder has to be shared for it."""
+    """The actor that runs on the cluster. It receives the bundle's files, so that no shared folder is needed."""
 
     def __init__(self, work: Work, files: dict[str, bytes]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="batag-")
@@ -36,11 +36,11 @@ class _Tagging:
         self._tag = replace(work, bundle=Path(self._folder.name), bundle_hash="").load()
 
     def ready(self) -> bool:
-        """Whoever hears this knows that the actor has a place and its bundle."""
+        """Return when the actor was scheduled and has loaded the bundle."""
         return True
 
     def tag(self, part: Part) -> PartReport | BatagError:
-        """An error of the user's is an answer: raised, Ray would wrap it."""
+        """Tag a part. A user's error is returned instead of raised, because Ray would wrap it."""
         try:
             return self._tag(part, lambda pages: None)
         except Exception as error:
@@ -61,7 +61,8 @@ def on_cluster(
     workers: int,
     open_things: ExitStack,
 ) -> Iterator[PartReport]:
-    """Each part once, on as many actors as asked for, or as the cluster has CPUs; `ray` alone starts one on this machine."""
+    """Tag each part once, on `workers` actors (0 for one per CPU of the cluster); the address `ray` starts a cluster on this
+    machine."""
     try:
         import ray
     except ImportError as error:
@@ -82,7 +83,7 @@ def on_cluster(
 
 
 class _Pool:
-    """Actors and what they are at; one that has not found a place yet gets no part, so that nobody waits for it."""
+    """The actors and the parts that they are working on. An actor that is not scheduled yet gets no part."""
 
     def __init__(self, ray: Any, start: Callable[[], Any], number: int) -> None:
         self._ray, self._start = ray, start
@@ -123,7 +124,7 @@ class _Pool:
                 yield answer
 
     def _first(self) -> Any:
-        """The first that answers: an actor that has found a place, or one that has finished a part."""
+        """Wait for the first answer: an actor that has become ready, or one that has finished a part."""
         waiting = [*self._going, *self._starting]
         ready, _ = self._ray.wait(waiting, num_returns=1, timeout=None if self._going else _PATIENCE)
         if not ready:
@@ -132,7 +133,7 @@ class _Pool:
         return ready[0]
 
     def _give(self, parts: Iterator[Part], again: deque[Part]) -> None:
-        """Two parts for each actor, so that none waits for the next one."""
+        """Give each ready actor up to two parts, so that none waits for its next one."""
         load = Counter(place for place, _ in self._going.values())
         away = set(self._starting.values())
         for _ in range(_AHEAD):
@@ -144,7 +145,7 @@ class _Pool:
                     load[place] += 1
 
     def _lost(self, place: int, part: Part | None, error: Exception) -> list[Part]:
-        """A new actor in the place of one that is gone; the parts that it had."""
+        """Replace an actor that died, and return the parts that it was working on."""
         where = part.where if part is not None else _STARTING
         self._tries[where] += 1
         if self._tries[where] >= _TRIES:

@@ -1,4 +1,4 @@
-"""Inputs to parts: files, folders and standard input, cut after so many rows or bytes, always in the same places."""
+"""Split inputs (files, folders, standard input) into parts of a bounded number of rows and bytes, always at the same places."""
 
 import hashlib
 import os
@@ -28,7 +28,7 @@ _MOST_LISTED = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """What is to be tagged, and the options that it is read with."""
+    """The inputs of a job and the options to read them with."""
 
     paths: tuple[str, ...]
     format: str | None = None
@@ -38,15 +38,16 @@ class Inputs:
 
     @property
     def resumable(self) -> bool:
-        """Standard input and pipes cannot be read twice."""
+        """Whether all inputs can be read again; standard input and pipes cannot."""
         return not any(map(once_only, self.paths))
 
     def identities(self) -> list[dict[str, Any]]:
-        """What tells whether a file is still the one that a job began with; its rows are compared as they are read again."""
+        """Return name and size of each input, to notice that a file has changed since the job began. Its rows are compared when
+        they are read again."""
         return [{"name": path, "bytes": None if once_only(path) else _size(path)} for path in self.paths]
 
     def check_alike(self) -> None:
-        """An error if the columns of the inputs do not fit into one table; of pipes it is only known when they are read."""
+        """Raise an error if the columns of the inputs do not fit into one table. Pipes are only checked when they are read."""
         seen: dict[tuple[str, ...], Part] = {}
         for path in self.paths if len(self.paths) > 1 else ():
             if not once_only(path):
@@ -56,8 +57,8 @@ class Inputs:
             raise _other_columns(*list(seen.values())[:2])
 
     def parts(self, *, alike: bool = False) -> Iterator[Part]:
-        """All parts in order, each with the usual language of its file. What is wrong with a whole file is an error before its
-        first part, and so, if they have to be `alike`, are other columns than those of the first file."""
+        """Yield all parts in order, each with the usual language of its file. An unreadable file is an error before its first
+        part; with `alike`, so are columns that differ from those of the first file."""
         first: Part | None = None
         for number, part in enumerate(self._with_languages()):
             first = first or part
@@ -66,8 +67,8 @@ class Inputs:
             yield replace(part, number=number)
 
     def _with_languages(self) -> Iterator[Part]:
-        """The language of most pages is decided once, from the beginning of a file, so that no part depends on where it was
-        cut; nothing is looked at if the language is given."""
+        """Set the usual language of each part, which is found once from the beginning of its file, so that it does not depend
+        on where parts are cut. It is not needed if the language is given."""
         for _, own in groupby(self._of_files(), key=lambda part: part.file):
             ahead: list[Part] = []
             language = usual_language(_first_pages(own, ahead))
@@ -82,7 +83,7 @@ class Inputs:
 
     @contextmanager
     def _opened(self, path: str) -> Iterator[tuple[Part, Iterator[dict[str, Any]]]]:
-        """What all parts of a file have in common, and what each has of its own."""
+        """Open a file and yield what its parts have in common, with an iterator of what each part adds."""
         source = open_source(path, encoding=self.encoding, columns=self.columns, language=self.language)
         try:
             format = self.format or detect_format(source)
@@ -104,8 +105,8 @@ class Inputs:
 
 
 def find_inputs(given: Iterable[str], *, format: str | None, out: str = "", one_file: bool = False) -> tuple[str, ...]:
-    """Files as they are, and of folders all that look like pages, by name; nothing that a job wrote into `out` itself. If `out`
-    is `one_file`, it may not lie in such a folder."""
+    """Return the files to read: given files as they are and, for a folder, all files in it that look like pages. Output of a
+    job in `out` is left out; with `one_file`, `out` may not lie in such a folder."""
     if format is not None:
         check_format(format)
     found: list[str] = []
@@ -129,7 +130,7 @@ def find_inputs(given: Iterable[str], *, format: str | None, out: str = "", one_
 
 
 def is_input(text: str) -> bool:
-    """Whether something that was typed is a file or a folder rather than a text."""
+    """Whether an argument is a file or a folder rather than a text."""
     return text == "-" or is_remote(text) or os.path.exists(local(text))
 
 
@@ -143,13 +144,13 @@ def _size(path: str) -> int | None:
 
 
 def _cut(records: Iterable[Record], source: Source) -> Iterator[dict[str, Any]]:
-    """So many records a part, fewer if they are long."""
+    """Group records into parts with a limited number of rows and bytes."""
     waiting: list[Record] = []
     content, size, first = hashlib.blake2b(digest_size=16), 0, 1
 
-    def part(share: float) -> dict[str, Any]:
+    def part(fraction: float) -> dict[str, Any]:
         own = {"rows": len(waiting), "records": tuple(waiting), "content": content.hexdigest()}
-        return {"first": first, "share": share} | own
+        return {"first": first, "fraction": fraction} | own
 
     for record in records:
         waiting.append(record)
@@ -158,22 +159,23 @@ def _cut(records: Iterable[Record], source: Source) -> Iterator[dict[str, Any]]:
         content.update(held)
         size += len(held)
         if len(waiting) == settings.part_pages or size >= settings.part_bytes:
-            yield part(source.share_read() or 0.0)
+            yield part(source.fraction_read() or 0.0)
             content, size, first, waiting = hashlib.blake2b(digest_size=16), 0, first + len(waiting), []
     if waiting:
         yield part(1.0)
 
 
 def _ranges(groups: Sequence[tuple[int, int]], identity: str) -> Iterator[dict[str, Any]]:
-    """Rows of a Parquet file by its row groups."""
+    """Split the rows of a Parquet file into parts along its row groups."""
     total, first = sum(rows for rows, _ in groups), 0
     for rows in _rows_of_parts(groups):
-        yield {"first": first + 1, "rows": rows, "share": (first + rows) / total, "content": identity}
+        yield {"first": first + 1, "rows": rows, "fraction": (first + rows) / total, "content": identity}
         first += rows
 
 
 def _rows_of_parts(groups: Iterable[tuple[int, int]]) -> Iterator[int]:
-    """How many rows each part has, of row groups with so many rows and bytes; a row counts as its group's mean."""
+    """Yield the number of rows of each part, from the (rows, bytes) of the row groups; every row of a group counts as its mean
+    size."""
     taken, size = 0, 0.0
     for rows, length in groups:
         each = length / max(rows, 1)
@@ -190,7 +192,7 @@ def _rows_of_parts(groups: Iterable[tuple[int, int]]) -> Iterator[int]:
 
 
 def _first_pages(parts: Iterator[Part], ahead: list[Part]) -> Iterator[Page]:
-    """The pages at the beginning of a file; the parts that they stand in are kept in `ahead`."""
+    """Yield the first pages of a file; the parts that were read for them are appended to `ahead`."""
     for part in parts:
         ahead.append(part)
         if part.language is not None:
@@ -200,7 +202,7 @@ def _first_pages(parts: Iterator[Part], ahead: list[Part]) -> Iterator[Page]:
 
 
 def _other_columns(one: Part, other: Part) -> InputError:
-    """The error of two inputs with other columns."""
+    """The error for two inputs with different columns."""
     if not one.table_columns or not other.table_columns:
         difference = "only one of them is a table of cells"
     else:

@@ -1,4 +1,5 @@
-"""A catalogue tagged: parts cut, tagged, put in place and recorded; left at any moment, the same command goes on."""
+"""A catalogue job: cut the inputs into parts, tag them, and write and record each. An interrupted job resumes when it is run
+again."""
 
 import hashlib
 import re
@@ -37,12 +38,12 @@ _LIMITS = (
     "part_pages",
     "part_bytes",
 )
-"""Those that what is written depends on."""
+"""The settings that the output depends on."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What is to be done; `out` is a folder for parts, or one file. On another device than the CPU one process does it all."""
+    """A job and its options; `out` is a folder for parts, or one file. On a GPU a single process does all the work."""
 
     bundle: Path
     engine: str
@@ -58,7 +59,8 @@ class Job:
     stop_words: tuple[str, ...] = ()
 
     def run(self, *, problems: Problems, watch: Watch = lambda totals: None) -> Totals:
-        """Tag all that is not tagged yet; an interruption keeps the finished parts. Problems of all rows are reported."""
+        """Tag all parts that are not tagged yet, and return the totals. Finished parts survive an interruption; the problems of
+        all rows are reported."""
         totals = Totals()
         if self.cluster is not None:
             check_address(self.cluster)
@@ -86,7 +88,7 @@ class Job:
                 )
                 if whole is not None:
                     whole.check_ours(manifest)
-                    if (finished := whole.before(manifest)) is not None:
+                    if (finished := whole.finished_totals(manifest)) is not None:
                         whole.remove()
                         return Totals.from_dict(finished)
                 self._tag(manifest, [each["bytes"] or 0 for each in identities], totals, problems, watch, open_things)
@@ -112,7 +114,7 @@ class Job:
         watch: Watch,
         open_things: ExitStack,
     ) -> None:
-        """Tag the parts that are not finished; all are counted."""
+        """Tag the parts that are not finished, and add all parts to the totals."""
         work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words, self.device)
         finished = manifest.finished()
         done_after: dict[int, float] = {}
@@ -126,7 +128,7 @@ class Job:
         def unfinished() -> Iterator[Part]:
             for part in self._parts():
                 if (report := finished.pop(part.number, None)) is None or not manifest.is_whole(report):
-                    done_after[part.number] = sum(sizes[: part.file]) + part.share * sizes[part.file]
+                    done_after[part.number] = sum(sizes[: part.file]) + part.fraction * sizes[part.file]
                     yield part
                 else:
                     manifest.check(part, report)
@@ -138,14 +140,14 @@ class Job:
 
         for report in self._reports(work, unfinished(), progress, open_things):
             totals.going = max(0, totals.going - report.rows)
-            totals.share = max(totals.share, done_after.pop(report.number, 0.0) / max(sum(sizes), 1))
+            totals.fraction = max(totals.fraction, done_after.pop(report.number, 0.0) / max(sum(sizes), 1))
             count(report, before=False)
         if finished:
             todo = "Say --restart to tag everything again"
             raise InputError("has fewer rows than when the job began", where=", ".join(self.inputs.paths), todo=todo)
 
     def _check_result(self, totals: Totals, problems: Problems, folder: str, *, made: bool) -> None:
-        """An error, and nothing is left behind, if there was no page, or if one must not fail and did."""
+        """Raise an error, and remove what was written, if there was no page or if a page failed that must not."""
         where = ", ".join(self.inputs.paths)
         if totals.pages == totals.errors and not totals.tokens:
             self._clear(folder, made=made)
@@ -172,7 +174,7 @@ class Job:
             raise InputError(what, where=error.filename or ", ".join(self.inputs.paths), todo="Check the file") from error
 
     def _clear(self, folder: str, *, made: bool) -> None:
-        """Leave nothing behind of a job that came to nothing; a folder with parts stays as it is."""
+        """Remove the records of a job that produced nothing; a folder with finished parts is kept."""
         if self.one_file:
             OneFile(self.out).remove()
         elif not is_remote(folder) and not has_parts(place := LocalPlace(Path(folder))):
@@ -193,7 +195,7 @@ class Job:
         return workers.finished(parts, progress)
 
     def _conditions(self, identities: list[dict[str, Any]]) -> dict[str, Any]:
-        """What must be the same for a job to go on."""
+        """Return everything that must stay the same for a job to be resumed."""
         reading = {name: getattr(self.inputs, name) for name in ("format", "columns", "language", "encoding")}
         return {
             "inputs": identities,
@@ -209,7 +211,7 @@ class Job:
 
 
 def _here(work: Work, parts: Iterator[Part], progress: Callable[[int], None]) -> Iterator[PartReport]:
-    """In this process."""
+    """Tag parts in this process."""
     tag = work.load()
     for part in parts:
         try:
@@ -228,7 +230,7 @@ def _again(first: list[Part], rest: Iterator[Part]) -> Iterator[Part]:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """One job at a time in a folder; whatever ends the process lets go of it."""
+    """Hold the lock of a folder, so that only one job at a time uses it; it is released when the process ends."""
     inside = folder / FOLDER
     try:
         inside.mkdir(parents=True, exist_ok=True)
@@ -244,7 +246,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a process that died was writing; nobody else writes there."""
+    """Remove the temporary files of a process that died."""
     for left in folder.joinpath(FOLDER).iterdir() if folder.joinpath(FOLDER).is_dir() else ():
         if _UNFINISHED.fullmatch(left.name):
             left.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a job knows of itself, beside its parts: what it was begun with, and each part that it has written."""
+"""The records of a job beside its parts: the conditions that it began with, and one record per finished part."""
 
 import hashlib
 import json
@@ -26,8 +26,8 @@ _MOST_SHOWN = 3
 
 @dataclass(frozen=True)
 class Manifest:
-    """The records of one job in one place; nothing there is replaced or removed whose name is not in a record. What the job
-    makes may take the place of a file that was there before if it `replaces` it."""
+    """The records of one job. Only files that a record names are replaced or removed; with `replaces`, the result may also
+    replace an older file."""
 
     place: Place
     options: Options
@@ -35,11 +35,12 @@ class Manifest:
     replaces: bool = False
 
     def file_of(self, number: int) -> str:
-        """The name of a part's file."""
+        """The file name of a part."""
         return f"part-{number:06}{self.options.suffix}"
 
     def finish_part(self, data: bytes, report: PartReport) -> None:
-        """Record a part, then put it where it belongs: a part that is not what its record says is made again."""
+        """Write the record of a part, then move its file into place. A part whose file does not match its record is tagged
+        again."""
         if self._current() != self.job:
             raise InputError("another job has begun here", where=self.place.name, todo="Give each job a folder of its own")
         name, record = self.file_of(report.number), _record(report.number)
@@ -53,7 +54,7 @@ class Manifest:
         return None if found is None else str(_job_in(found, self.place)["job"])
 
     def finished(self) -> dict[int, PartReport]:
-        """The parts that have a record of this job, and a file of the size that was recorded."""
+        """Return the reports of finished parts: those with a record of this job and a file of the recorded size."""
         found = {}
         there = self.place.sizes()
         for number in _recorded(self.place):
@@ -63,20 +64,20 @@ class Manifest:
         return found
 
     def check(self, part: Part, report: PartReport) -> None:
-        """Whether a part that is finished was made of what the input holds now."""
+        """Raise an error if the input of a finished part has changed."""
         if part.digest() != report.input or part.rows != report.rows:
             todo = "Say --restart to tag everything again"
             raise InputError("has changed since the job began", where=part.where, todo=todo)
 
     def is_whole(self, report: PartReport) -> bool:
-        """Whether a finished part is still what was written; of a store the size has to do."""
+        """Whether the file of a finished part is unchanged: by its checksum or, in a remote store, by its size."""
         if not isinstance(self.place, LocalPlace):
             return True
         data = self.place.read(self.file_of(report.number))
         return data is not None and hashlib.sha256(data).hexdigest() == report.sha256
 
     def check_names(self) -> None:
-        """Whether every file that has the name of a part is recorded as one."""
+        """Raise an error if there is a file with the name of a part that has no record."""
         known = {self.file_of(number) for number in _recorded(self.place)}
         looks = re.compile(rf"part-\d{{6,}}{re.escape(self.options.suffix)}")
         for name in self.place.sizes():
@@ -84,7 +85,7 @@ class Manifest:
                 raise _foreign(name, self.place)
 
     def forget_others(self) -> None:
-        """Remove the parts that other jobs recorded, and those whose records cannot be read any more."""
+        """Remove the parts of other jobs and those with unreadable records."""
         for number in _recorded(self.place):
             if _report(data := self.place.read(_record(number)), self.job, number) is None:
                 self.place.remove(_file_in(data, number) or self.file_of(number))
@@ -93,12 +94,12 @@ class Manifest:
             self.place.remove(DONE)
 
     def done(self, report: dict[str, Any]) -> None:
-        """All parts are there."""
+        """Record that all parts are finished, with the totals."""
         self.forget_others()
         self.place.write(DONE, _sealed({"job": self.job} | report))
 
     def done_report(self) -> dict[str, Any] | None:
-        """The totals of the job, if all its parts are there."""
+        """The totals of the job if all its parts are finished, else None."""
         found = _unsealed(self.place.read(DONE))
         return found if found is not None and found.get("job") == self.job else None
 
@@ -106,7 +107,8 @@ class Manifest:
 def open_manifest(
     place: Place, conditions: dict[str, Any], *, resumable: bool, options: Options, restart: bool, replaces: bool = False
 ) -> Manifest:
-    """The manifest of a new job, or of the same one that was left; what differs is an error, and nothing is mixed."""
+    """Open the manifest of a new job, or of the same job that was interrupted. A job with other conditions is an error that
+    names the differences."""
     wanted = json.loads(json.dumps(conditions))
     found = place.read(JOB)
     if found is not None and not restart:
@@ -127,7 +129,7 @@ def open_manifest(
 
 
 def _change(name: str, old: Any, new: Any) -> str:
-    """What differs, with the old and the new value of it; hashes would tell nobody anything."""
+    """Describe a difference by its old and new value, or only by its name where the values are hashes."""
     if name in _HASHED:
         return name
     if name == "inputs":
@@ -152,7 +154,7 @@ def _value(values: dict[str, Any], key: str) -> str:
 
 
 def remove_job(place: LocalPlace, *, folder: bool) -> None:
-    """Take away what jobs recorded here and their records, and the `folder` too if nothing else is in it."""
+    """Remove the recorded parts and the records of jobs and, with `folder`, the folder if it is empty then."""
     for number in _recorded(place):
         record = _record(number)
         if (name := _file_in(place.read(record), number)) is not None:
@@ -167,12 +169,12 @@ def remove_job(place: LocalPlace, *, folder: bool) -> None:
 
 
 def has_parts(place: Place) -> bool:
-    """Whether any part is recorded."""
+    """Whether a part is recorded here."""
     return bool(_recorded(place))
 
 
 def bundle_hash(folder: Path) -> str:
-    """What tells a bundle from another: its description has the hash of every file."""
+    """Return a hash that identifies a bundle; its description contains the hash of every file."""
     return hashlib.sha256((find_bundle(folder) / DESCRIPTION).read_bytes()).hexdigest()
 
 
@@ -186,25 +188,25 @@ def _record(number: int) -> str:
 
 
 def _recorded(place: Place) -> list[int]:
-    """The numbers of the parts that have a record."""
+    """The numbers of the parts with a record."""
     found = map(_RECORD.fullmatch, place.sizes(FOLDER))
     return sorted(int(each[1]) for each in found if each and each[0] == f"part-{int(each[1]):06}.json")
 
 
 def _file_in(data: bytes | None, number: int) -> str | None:
-    """The file that a record names, if it is one of a part of that number."""
+    """The file name in a record, or None unless it is that of a part with this number."""
     name = (_unsealed(data) or {}).get("file")
     ends = {f"{suffix}{packed}" for suffix in SUFFIXES.values() for packed in COMPRESSIONS.values()}
     return name if isinstance(name, str) and name in {f"part-{number:06}{each}" for each in ends} else None
 
 
 def _sealed(record: dict[str, Any]) -> bytes:
-    """A record that shows whether anybody has changed it."""
+    """Serialise a record together with its checksum."""
     return json.dumps(record | {_SEAL: _digest(record)}).encode()
 
 
 def _unsealed(data: bytes | None) -> dict[str, Any] | None:
-    """The record, None if it is not as it was written."""
+    """Parse a record; None if its checksum does not match."""
     try:
         found = json.loads(data or b"null")
     except (ValueError, RecursionError):
@@ -229,7 +231,7 @@ def _job_in(data: bytes, place: Place) -> dict[str, Any]:
 
 
 def _report(data: bytes | None, job: str, number: int) -> PartReport | None:
-    """What a record says, if it is whole, of this job and of this part."""
+    """The report in a record, or None unless it is undamaged and of this job and part."""
     found = _unsealed(data)
     if found is None or found.pop("job", None) != job or found.pop("file", None) is None:
         return None

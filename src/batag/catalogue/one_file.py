@@ -1,4 +1,4 @@
-"""The parts of a job as one file: where they lie until then, and whether the file may get its name."""
+"""Join the parts of a job into one file. Until then the parts are kept in a hidden folder beside it."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from batag.pages.formats.writing import join_parts
 
 
 class OneFile:
-    """A file to be made of parts, which lie in a hidden folder beside it until it is there."""
+    """An output file that is joined from parts, which are kept in a hidden folder beside it until the file is complete."""
 
     def __init__(self, out: str) -> None:
         if is_remote(out):
@@ -27,22 +27,22 @@ class OneFile:
         self._made = self.folder / FOLDER / f"whole-{self.path.name}"
 
     def check_free(self, *, restart: bool) -> None:
-        """Refuse, before anything is made, what would take the place of a file that no job is at."""
+        """Raise an error if the output would replace an existing file that does not belong to a job, unless `restart`."""
         if self.path.exists() and not restart and not (self.folder / JOB).is_file():
             raise self._taken()
 
     def check_ours(self, manifest: Manifest) -> None:
-        """Refuse a file that has come since the job began and is not what it made."""
+        """Raise an error if a file with the name of the output has appeared since the job began and is not its result."""
         if self.path.exists() and not manifest.replaces and not self._in_place(manifest):
             raise self._taken()
 
-    def before(self, manifest: Manifest) -> dict[str, Any] | None:
-        """The totals of the job if the file is in place and only its parts were not taken away yet."""
+    def finished_totals(self, manifest: Manifest) -> dict[str, Any] | None:
+        """Return the totals of a job whose file is complete but whose parts were not removed yet, else None."""
         return manifest.done_report() if self._in_place(manifest) else None
 
     def put_in_place(self, manifest: Manifest, *, parts: int, report: dict[str, Any]) -> None:
-        """Join the parts, say that it is done, and only then give the file its name: whatever cuts this off, a file of that
-        name that is not ours can be recognised."""
+        """Join the parts, record that the job is finished, and only then rename the file. After a crash a foreign file of that
+        name can thus be told from the result."""
         place = manifest.place
         with open_output(self._made) as stream:
             names = [manifest.file_of(number) for number in range(parts)]
@@ -55,7 +55,7 @@ class OneFile:
         self.remove()
 
     def remove(self) -> None:
-        """Take away the parts and their records."""
+        """Remove the parts and their records."""
         self._made.unlink(missing_ok=True)
         remove_job(LocalPlace(self.folder), folder=True)
 

@@ -1,4 +1,4 @@
-"""Tagged rows as the bytes of a part: the columns that came in, then `tags`, `reviewed` and `error`."""
+"""Encode tagged rows as the bytes of a part: the input columns, then `tags`, `reviewed` and `error`."""
 
 import gzip
 import io
@@ -23,7 +23,7 @@ COMPRESSIONS = {"": "", "gz": ".gz", "zst": ".zst"}
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """How tagged rows are written: a format, compressed or not; `bom` and `excel_safe` are CSV's."""
+    """The output format and compression; `bom` and `excel_safe` are options of CSV and TSV."""
 
     format: str = "parquet"
     compression: str = ""
@@ -32,7 +32,7 @@ class Output:
 
     @property
     def suffix(self) -> str:
-        """How the name of a part ends."""
+        """The file name suffix of a part."""
         return f"{SUFFIXES[self.format]}{COMPRESSIONS[self.compression]}"
 
 
@@ -45,8 +45,8 @@ def encode(
     shown: Sequence[str] = (),
     segmentation: Segmentation | None = None,
 ) -> tuple[bytes, Written]:
-    """The rows of a part with their tags, of which there are `labels`; a workbook has a column for each that is `shown`, and
-    column files have the tokens of the `segmentation`."""
+    """Encode the rows of a part with their tags. `labels` are all labels of the tagger; a workbook gets a readable column for
+    each label in `shown`, and column formats get the tokens of the `segmentation`."""
     stream, written = io.BytesIO(), Written()
     kind = FORMATS[output.format].kind
     if kind == "pages":
@@ -71,7 +71,7 @@ def encode(
 
 
 def compress(data: bytes, compression: str) -> bytes:
-    """Bytes as they are, or as a member of .gz or .zst; members one after the other are a file again."""
+    """Compress bytes as a .gz or .zst member, or return them as they are; concatenated members are a valid file."""
     if compression == "gz":
         return gzip.compress(data, compresslevel=6, mtime=0)
     if compression == "zst":
@@ -82,7 +82,7 @@ def compress(data: bytes, compression: str) -> bytes:
 
 
 def _pages(rows: Rows, tags: Sequence[Sequence[Tag]], segmentation: Segmentation | None) -> Iterator[Page]:
-    """The pages with their tags; rows that are no page have no place here."""
+    """Yield the pages with their tags; rows that could not be read as pages are left out."""
     for page, own in zip(rows.pages, tags, strict=True):
         if page is not None:
             tagged = replace(page, tags=tuple(own), labelled=True, reviewed=False, extra={**page.extra, "error": None})
@@ -90,7 +90,7 @@ def _pages(rows: Rows, tags: Sequence[Sequence[Tag]], segmentation: Segmentation
 
 
 def _lines(rows: Rows, tags: Sequence[Sequence[Tag]], labels: Sequence[str]) -> Iterator[bytes]:
-    """Records as they came, with what is written anew at their end."""
+    """Yield input records as JSON lines with the output keys appended."""
     of_table = _replaced(rows, labels) if rows.part.names else frozenset()
     for record, page, own, error in zip(rows.records, rows.pages, tags, rows.errors(), strict=True):
         columns = _columns(record, rows, {})
@@ -103,7 +103,7 @@ def _lines(rows: Rows, tags: Sequence[Sequence[Tag]], labels: Sequence[str]) -> 
 
 
 def _rows(rows: Rows, tags: Sequence[Sequence[Tag]], names: Sequence[str], *, excel_safe: bool) -> Iterator[Row]:
-    """Rows of a table: the columns that stay or, of records without columns, those of batag's own tables."""
+    """Yield rows of a table with the input columns, or batag's own columns if the input has none."""
     header = [escape(name) if excel_safe else name for name in rows.part.header]
     spelling = dict(zip(rows.part.names, header, strict=True))
     for record, page, own, error in zip(rows.records, rows.pages, tags, rows.errors(), strict=True):
@@ -120,17 +120,17 @@ def _rows(rows: Rows, tags: Sequence[Sequence[Tag]], names: Sequence[str], *, ex
 
 
 def _is_marked(rows: Rows) -> bool:
-    """Whether a table needs a column that says which columns fields are in."""
+    """Whether a table needs the column `batag`, which records the columns of the fields."""
     return bool(rows.part.names) and (bool(rows.part.columns) or KEY in rows.part.names)
 
 
 def _replaced(rows: Rows, labels: Sequence[str]) -> frozenset[str]:
-    """The columns of a table that are written anew, or repeat for people what was in those."""
+    """The input columns that are replaced by output columns, or that repeat their content for people."""
     return frozenset({*ADDED, KEY, *(map(readable, labels) if "tags" in rows.part.names else ())})
 
 
 def _columns(record: Mapping[str, Any], rows: Rows, spelling: Mapping[str, str]) -> dict[str, str]:
-    """The column in the file of each field that was mapped: now, or when the record was tagged before."""
+    """Map each renamed field to its column in the file, as given now or recorded when the file was tagged before."""
     columns: Mapping[str, str] = rows.part.columns if FORMATS[rows.part.format].kind != "pages" else {}
     if not columns and (layout := layout_of(record)) is not None:
         columns = {name: layout.column_of(name, record) for name in layout.columns}
@@ -138,7 +138,7 @@ def _columns(record: Mapping[str, Any], rows: Rows, spelling: Mapping[str, str])
 
 
 def _named(tags: Sequence[Tag], columns: Mapping[str, str], spelling: Mapping[str, str]) -> Sequence[Tag]:
-    """The tags with the names that their fields have in the file; of two fields in one column the first."""
+    """Return the tags with the field names of the file; if two fields share a column, with the first."""
     names = {tag.field: columns.get(tag.field) or spelling.get(tag.field, tag.field) for tag in tags}
     if all(name == field for field, name in names.items()):
         return tags

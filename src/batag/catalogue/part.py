@@ -1,4 +1,4 @@
-"""The unit of work: some rows of one input, the same for a process and for a cluster; its output depends on it alone."""
+"""The unit of work of a job: some rows of one input. The output of a part depends on nothing else."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from batag.pages.formats.reading import Record
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Rows `first` to `first + rows - 1` of a source: its `records`, or without them a range of a Parquet file, which is read
-    where it is tagged; `content` is a digest of what it holds. Of tables it has the columns' `names`, the
-    `header` (the names as the file has them) and a range's `types`. `usual_language` is that of most pages at the beginning
-    of the source, `share` tells how much of it is read at the end of the part."""
+    """Rows `first` to `first + rows - 1` of a source: either its `records`, or a range of a Parquet file that the worker reads
+    itself. `content` is a digest of the input. Parts of tables have the column `names`, the `header` (the names as written in
+    the file) and, for Parquet, the `types`. `usual_language` is the language of most pages at the beginning of the source,
+    `fraction` how much of it has been read at the end of the part."""
 
     number: int = 0
     file: int = 0
@@ -29,11 +29,11 @@ class Part:
     columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
     usual_language: str | None = None
-    share: float = 1.0
+    fraction: float = 1.0
 
     @property
     def where(self) -> str:
-        """Its rows, in words."""
+        """The rows of the part in words."""
         return f"{self.source}, rows {self.first} to {self.first + self.rows - 1}"
 
     @property
@@ -42,10 +42,10 @@ class Part:
 
     @property
     def table_columns(self) -> tuple[str, ...]:
-        """What all parts of one table share: the columns as the file has them, and their types if there are any."""
+        """The columns (and types, if there are any) that all parts of one table must have in common."""
         return tuple(map(" ".join, zip(self.header, self.types, strict=True))) if self.types else self.header
 
     def digest(self) -> str:
-        """What tells whether it still holds the same."""
+        """A digest of the part's input, to notice changes."""
         everything = (self.format, self.first, self.rows, self.content, self.names, self.usual_language)
         return hashlib.blake2b(repr(everything).encode(errors="replace"), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""Where a job writes, and where inputs lie: a folder of this machine, or any place that fsspec knows (s3://, gs://, memory://)."""
+"""Where a job reads and writes: a local folder, or any location that fsspec supports (s3://, gs://, memory://)."""
 
 import os
 from contextlib import suppress
@@ -9,12 +9,12 @@ from batag.errors import InputError, UsageError
 from batag.pages.file import open_output
 
 FOLDER = "_batag"
-"""Where a job keeps what it knows of itself, and what it has not finished writing."""
+"""Folder of a job's records and temporary files."""
 _LOCAL = "file://"
 
 
 class LocalPlace:
-    """A folder of this machine; a file in it appears whole or not at all."""
+    """A local folder; files are written atomically."""
 
     def __init__(self, path: Path) -> None:
         # Workers of a cluster have a folder of their own to start from.
@@ -29,20 +29,20 @@ class LocalPlace:
             stream.write(data)
 
     def read(self, name: str) -> bytes | None:
-        """The bytes of a file, None if there is none."""
+        """Return the bytes of a file, or None if it does not exist."""
         try:
             return (self.path / name).read_bytes()
         except FileNotFoundError:
             return None
 
     def sizes(self, folder: str = "") -> dict[str, int]:
-        """The files in it, sorted, and how many bytes each has."""
+        """Return the sizes of the files in it, sorted by name."""
         inside = self.path / folder
         there = sorted(path for path in inside.iterdir() if path.is_file()) if inside.is_dir() else []
         return {path.name: path.stat().st_size for path in there}
 
     def holds(self, name: str) -> bool:
-        """Whether there is anything of that name."""
+        """Whether a file or folder of that name exists."""
         return os.path.lexists(self.path / name)
 
     def remove(self, name: str) -> None:
@@ -50,7 +50,7 @@ class LocalPlace:
 
 
 class RemotePlace:
-    """A folder of a store where a file that is put is there whole."""
+    """A folder of a remote store, in which files appear only when they are complete."""
 
     def __init__(self, url: str) -> None:
         self.name = url
@@ -88,27 +88,27 @@ Place = LocalPlace | RemotePlace
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path is an address such as s3://shop/pages."""
+    """Whether a path is a URL such as s3://shop/pages."""
     return "://" in path[:20] and not path.startswith(_LOCAL)
 
 
 def local(path: str) -> str:
-    """A path of this machine without the scheme that may stand before it."""
+    """A local path without a leading file:// scheme."""
     return path.removeprefix(_LOCAL)
 
 
 def whole_name(path: str) -> str:
-    """A path in the one way that tells it from others."""
+    """The canonical form of a path or URL, for comparisons."""
     return path.rstrip("/") if is_remote(path) else str(Path(local(path)).resolve())
 
 
 def place_of(path: str) -> Place:
-    """The folder of that name."""
+    """The local or remote folder at a path."""
     return RemotePlace(path) if is_remote(path) else LocalPlace(Path(local(path)))
 
 
 def filesystem(url: str) -> tuple[Any, str]:
-    """The store of an address, and the path in it."""
+    """The fsspec file system of a URL, and the path in it."""
     import fsspec
 
     try:
@@ -120,7 +120,7 @@ def filesystem(url: str) -> tuple[Any, str]:
 
 
 def names_under(path: str) -> list[str] | None:
-    """The files of a folder and those below it, hidden ones aside; None for what is not a folder."""
+    """The files in a folder and its subfolders without hidden ones; None if it is not a folder."""
     if is_remote(path):
         files, root = filesystem(path)
         if not files.isdir(root):

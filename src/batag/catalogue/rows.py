@@ -1,4 +1,4 @@
-"""The rows of a part: what came in, and each as a page or as the problems for which it is none."""
+"""Read the rows of a part: the input record of each row, and the page made from it or the problems that prevented that."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -21,8 +21,8 @@ _REPLACED = frozenset({"tags", "labels", "reviewed"})
 
 @dataclass
 class Rows:
-    """Of each row of a part the record that is kept, the page (None if it is none), and its problems; `table` is the Arrow
-    table of a range."""
+    """For each row of a part its input record, its page (None if it could not be read) and its problems; `table` is the Arrow
+    table of a Parquet range."""
 
     part: Part
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -31,13 +31,13 @@ class Rows:
     table: Any = None
 
     def errors(self) -> list[str | None]:
-        """Why a row is no page."""
+        """For each row the reason why it could not be read as a page, or None."""
         pairs = zip(self.pages, self.problems, strict=True)
         return [None if page is not None else "; ".join(f"{p.where}: {p.reason}" for p in own) for page, own in pairs]
 
 
 def read_rows(part: Part, *, whole: bool = True) -> Rows:
-    """The rows of a part; `whole` asks for records with all columns, else only what makes a page."""
+    """Read the rows of a part; with `whole` the records keep all columns, else only those that a page needs."""
     rows = Rows(part)
     make = PageMaker(part.format, stem=part.stem, columns=part.columns, language=part.language, tags=False)
     kind = FORMATS[part.format].kind

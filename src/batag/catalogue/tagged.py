@@ -1,4 +1,4 @@
-"""A part tagged: rows in, the bytes of a finished part and a report out."""
+"""Tag one part: rows in, the bytes of the output and a report out."""
 
 import gc
 import hashlib
@@ -24,7 +24,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Options(Output):
-    """Which tags are wanted, and how they are written; the same for all parts of a job."""
+    """Which tags to keep and how to write them; the same for all parts of a job."""
 
     richness: Richness = None
     labels: tuple[str, ...] = ()
@@ -34,9 +34,9 @@ class Options(Output):
 
 @dataclass(frozen=True, kw_only=True)
 class PartReport:
-    """What a manifest says of a finished part: its rows and how many of them have an error, counts of tags by label, every
-    problem, hashes of what went in and came out, how many pages stood in it before, have the language of most pages of their
-    file (`by_majority`), and how many cells were escaped."""
+    """The record of a finished part: numbers of rows and errors, tags by label, all problems, hashes of input and output, pages
+    that occurred in the part before (`seen_before`), pages that got the language of most pages of their file (`by_majority`),
+    and escaped cells."""
 
     number: int
     source: str
@@ -58,7 +58,7 @@ class PartReport:
 def tag_part(
     tagger: Tagger, part: Part, options: Options, *, progress: Progress = lambda pages: None
 ) -> tuple[bytes, PartReport]:
-    """The bytes of the tagged part. Batches and caches do not reach over it: it comes out the same whenever it is made."""
+    """Tag a part; returns its output and report. Batches and caches never cross parts, so the output is always the same."""
     began = time.monotonic()
     with _without_collection():
         return _tag_part(tagger, part, options, progress, began)
@@ -95,7 +95,8 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """A part makes very many small things and no cycles of them: looking for cycles cost a fifth of the time."""
+    """Switch Python's cycle collector off; a part creates many small objects but no cycles, and looking for them took a fifth
+    of the time."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -106,8 +107,8 @@ def _without_collection() -> Iterator[None]:
 
 
 def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> tuple[list[Sequence[Tag]], int, int, int]:
-    """The tags of each row, how many tokens were read, how many pages stood in the part before (letter by letter, or as the
-    same words after cleaning), and how many have the language of most pages of their file."""
+    """Return the tags of each row, the number of tokens, the number of pages that occurred in the part before (with the same
+    text, or the same words after cleaning), and the number of pages with the language of most pages of their file."""
     known: dict[tuple[Any, ...], int] = {}
     of_row: list[int] = []
     distinct_pages: list[Page] = []
@@ -143,7 +144,7 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
 
 
 def choose(tags: Sequence[Tag], options: Options) -> Sequence[Tag]:
-    """The tags that are wanted."""
+    """Keep the tags that the options ask for."""
     if options.labels or options.min_score:
         kept = set(options.labels)
         tags = [tag for tag in tags if (not kept or tag.label in kept) and (tag.score or 0.0) >= options.min_score]

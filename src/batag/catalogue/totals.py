@@ -1,4 +1,4 @@
-"""What a job has done so far."""
+"""The progress and totals of a job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COUNTS = ("pages", "parts", "errors", "seen_before", "by_majority", "tokens", "
 
 @dataclass
 class Totals:
-    """The counts of a job; `pages` of parts that were finished before count as `found`, those still being tagged as `going`."""
+    """The counts of a job; `found` are pages of parts that were finished before, `going` pages of parts in progress."""
 
     began: float = field(default_factory=time.monotonic)
     pages: int = 0
@@ -28,7 +28,7 @@ class Totals:
     escaped: int = 0
     tags: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
-    share: float = 0.0
+    fraction: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -45,12 +45,12 @@ class Totals:
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Totals:
-        """Of a job that was finished before."""
+        """The totals of a job that was finished before."""
         counts = {name: record[name] for name in _COUNTS}
         return cls(**counts, found=counts["pages"], tags=Counter(record["tags"]), problems=Counter(record["problems"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The totals as a JSON object."""
         return {name: getattr(self, name) for name in _COUNTS} | {
             "pages_found_tagged": self.found,
             "tags": dict(self.tags.most_common()),

@@ -1,4 +1,4 @@
-"""Processes of one machine that tag parts: started anew (never forked), one thread each, replaced when they die."""
+"""Worker processes that tag parts: spawned (never forked), with one thread each, and replaced when they die."""
 
 import ctypes
 import gc
@@ -26,7 +26,7 @@ _DIE_WITH_PARENT = 1
 
 @dataclass(frozen=True)
 class Work:
-    """What a worker needs to know once."""
+    """What every worker needs to know."""
 
     bundle: Path
     engine: str
@@ -36,7 +36,7 @@ class Work:
     device: str = "cpu"
 
     def load(self) -> Callable[[Part, Callable[[int], None]], PartReport]:
-        """A function that tags a part and puts it where it belongs."""
+        """Load the bundle, and return a function that tags a part and stores it."""
         from batag.tagging.tagger import Tagger
 
         if self.bundle_hash and bundle_hash(self.bundle) != self.bundle_hash:
@@ -62,7 +62,7 @@ class _Worker:
 
 
 class Workers:
-    """So many processes; `finished` gives what they report until all parts are done."""
+    """A pool of worker processes."""
 
     def __init__(self, work: Work, number: int) -> None:
         self._work = work
@@ -81,7 +81,7 @@ class Workers:
         return _Worker(process, ours)
 
     def finished(self, parts: Iterator[Part], progress: Callable[[int], None]) -> Iterator[PartReport]:
-        """Each part once: as workers come free they get the next one; the part of a worker that died goes to another."""
+        """Yield the report of each part. Free workers get the next part; the part of a worker that died is given to another."""
         waiting: list[Part] = []
         ended = False
         while True:
@@ -117,7 +117,7 @@ class Workers:
                     waiting.append(self._replace(worker, progress))
 
     def _replace(self, worker: _Worker, progress: Callable[[int], None]) -> Part:
-        """A new process in the place of one that died; its part, which is to be done again, and its pages are not counted."""
+        """Replace a process that died; subtract its pages from the progress and return its part."""
         part = worker.part
         assert part is not None
         progress(-worker.counted)
@@ -146,7 +146,7 @@ class Workers:
 
 
 def _run(connection: Connection, work: Work, parent: int) -> None:
-    """The life of a worker; it ends with its parent, however that ends."""
+    """The main function of a worker; it ends when its parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
@@ -167,28 +167,28 @@ def _run(connection: Connection, work: Work, parent: int) -> None:
 
 
 def as_answer(error: Exception, part: Part | None, *, where: str) -> BatagError:
-    """What a worker answers instead of a report: an error that the user can understand."""
+    """Turn an exception in a worker into an error that the user can understand."""
     if isinstance(error, BatagError):
         return error
     return disk_error(error, where) if isinstance(error, OSError) else part_error(error, part)
 
 
 def part_error(error: Exception, part: Part | None) -> InputError:
-    """What nobody thought of, with the rows that it happened in."""
+    """The error for an unexpected exception, naming the rows of the part."""
     where = "" if part is None else part.where
     what = f"cannot be tagged ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else 'no word'})"
     return InputError(what, where=where, todo="Mend or leave out these rows, and tell us of them")
 
 
 def disk_error(error: OSError, where: str) -> InputError:
-    """A full disk or the like, as the user's to mend."""
+    """The error for a full disk or a similar problem."""
     todo = "Make room or mend the rights; the same command goes on where it stopped"
     return InputError(f"cannot be written ({error.strerror or error})", where=error.filename or where, todo=todo)
 
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Ctrl-C is for the parent, which decides; a child that is still starting would print a traceback."""
+    """Ignore Ctrl-C in children, so that only the parent reacts; a starting child would print a traceback."""
     resource_tracker.ensure_running()  # begun with the first child, it would let signals through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -199,7 +199,7 @@ def _without_interrupts() -> Iterator[None]:
 
 @contextmanager
 def _environment(**changed: str) -> Iterator[None]:
-    """Variables that only children see."""
+    """Set environment variables for child processes only."""
     before = {name: value for name in changed if (value := os.environ.get(name)) is not None}
     os.environ.update(changed)
     try:

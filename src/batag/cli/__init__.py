@@ -1,4 +1,4 @@
-"""The command line: one file a command group; whatever is heavy is imported inside the command."""
+"""The command line: one file per command group; heavy packages are imported inside the commands."""
 
 import functools
 import os
@@ -14,7 +14,7 @@ from batag.errors import BatagError, InputError, missing_package
 
 
 def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
-    """A reader of the output that goes away (`| head`) ends a command quietly."""
+    """Let a command end quietly when the reader of its output goes away (`| head`)."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -39,7 +39,7 @@ COMMANDS = (
     *("demo", "data.sample", "inspect", "data.split", "data.convert", "data.segment", "weak", "train", "distil", "curve"),
     *("evaluate", "show", "export", "tag", "paper"),
 )
-"""Each command; one whose file has another name is written with it."""
+"""The commands; one that lives in a file of another name is written with it."""
 for command in COMMANDS:
     file, _, name = command.rpartition(".")
     app.command()(_until_nobody_reads(with_reading(getattr(import_module(f"batag.cli.{file or name}"), name))))
@@ -61,7 +61,7 @@ def _batag(
 
 
 def main() -> None:
-    """Run a command; the user's mistakes are one line and an exit code (1 the input is wrong, 2 the call is)."""
+    """Run a command. A user's mistake is printed in one line with exit code 1 (wrong input) or 2 (wrong usage)."""
     try:
         app()
     except BatagError as error:

@@ -1,4 +1,4 @@
-"""A catalogue job from the command line: what is written where, progress, and a summary at the end."""
+"""Run a catalogue job from the command line: choose the output, show progress, print a summary."""
 
 import os
 import sys
@@ -33,7 +33,8 @@ _LOG_SECONDS = 60
 
 @dataclass(frozen=True)
 class Shape:
-    """What is written: one file or a folder of parts, in a format, compressed or not; a pipe or a device is no job's."""
+    """The shape of the output: one file or a folder of parts, its format and compression. A pipe or a device cannot be the
+    output of a job."""
 
     out: str
     format: str
@@ -43,7 +44,8 @@ class Shape:
 
 
 def shape_of(out: str, to: str | None) -> Shape:
-    """By the name and --to: a folder has a slash at its end, is there already, or has no suffix."""
+    """The shape that the name of the output and --to ask for. A folder has a slash at its end, exists already, or has no
+    suffix."""
     out = local(out)
     path = Path(out)
     if is_remote(out) and not out.endswith("/") and format_of_name(out):
@@ -66,7 +68,7 @@ def shape_of(out: str, to: str | None) -> Shape:
 
 
 def check_labels(wanted: Sequence[str], known: Sequence[str]) -> None:
-    """Labels that a bundle does not have are a mistake, not an empty result."""
+    """Raise an error for a label that the bundle does not have, instead of giving an empty result."""
     if missing := [label for label in wanted if label not in known]:
         raise UsageError(f"the bundle has no label {missing[0]!r}", todo=f"It has {', '.join(known)}")
 
@@ -86,7 +88,7 @@ def run(
     stop_words: Path | None,
     as_json: bool,
 ) -> None:
-    """Run a job and print how it went."""
+    """Run a job and print its summary."""
     from batag.bundles.bundle import find_bundle, read_description
     from batag.pages.stopwords import read_words
 
@@ -132,7 +134,7 @@ def run(
 
 
 def summary(totals: Totals, out: str) -> str:
-    """The last line."""
+    """The summary line at the end of a job."""
     tagged = max(totals.pages - totals.found, 0)
     seconds = max(totals.seconds, 1e-9)
     classes = ", ".join(f"{count:,} {name}" for name, count in totals.tags.most_common()) or "no tag"
@@ -146,14 +148,14 @@ def summary(totals: Totals, out: str) -> str:
 
 
 def _is_large(inputs: Inputs) -> bool:
-    """Whether tagging takes longer than loading torch; nobody knows how much a pipe will bring."""
+    """Whether the input is so large that tagging takes longer than loading torch; the size of a pipe is unknown."""
     sizes = [each["bytes"] for each in inputs.identities()]
     return not inputs.resumable or None in sizes or sum(sizes) > LARGE_BYTES
 
 
 @contextmanager
 def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
-    """Progress: pages and tokens per second, part, errors, time left; in a log one line per minute."""
+    """Show progress: pages and tokens per second, part, errors, time left; in a log one line per minute."""
     err = console(error=True)
     if not err.is_terminal:
         logged = time.monotonic()
@@ -162,7 +164,7 @@ def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
             nonlocal logged
             if time.monotonic() - logged >= _LOG_SECONDS:
                 logged = time.monotonic()
-                left = f"; {100 * totals.share:.0f} % done" if totals.share else ""
+                left = f"; {100 * totals.fraction:.0f} % done" if totals.fraction else ""
                 err.print(f"{_going(totals)}{left}", markup=False)
 
         yield log
@@ -179,13 +181,13 @@ def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
         task = display.add_task(one_line(f"tagging to {out}"), total=1.0, status="")
 
         def watch(totals: Totals) -> None:
-            display.update(task, completed=totals.share, status=_going(totals))
+            display.update(task, completed=totals.fraction, status=_going(totals))
 
         yield watch
 
 
 def _going(totals: Totals) -> str:
-    """How far a job is, in words."""
+    """The progress of a job in words."""
     pages = totals.pages + totals.going
     rate = (pages - totals.found) / max(totals.seconds, 1e-9)
     tokens = totals.tokens / max(totals.pages, 1) * rate

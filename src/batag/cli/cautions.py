@@ -1,4 +1,4 @@
-"""What a user should know of a training: of its pages before it begins, of its scores when it is done."""
+"""Warnings for the user of `batag train`: about the pages before training, about the scores after it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _IDLE = 0.05
 
 
 def unseen(measured_by: str) -> list[str]:
-    """What must not be missed if no person has seen what scores are of."""
+    """The warning that the scores are not measured on pages that a person has reviewed."""
     if measured_by == PERSON:
         return []
     return [
@@ -27,12 +27,12 @@ def unseen(measured_by: str) -> list[str]:
 
 
 def sources(statistics: dict[str, Any]) -> list[str]:
-    """Whose labels are learnt from and measured by."""
+    """One line for train and one for dev about the sources of their labels."""
     return [f"{part}: by {in_words(statistics[part]['sources'])}" for part in ("train", "dev") if statistics[part]["pages"]]
 
 
 def notes(statistics: dict[str, Any]) -> list[str]:
-    """What the user should know of the pages before they are learnt from."""
+    """What the user should know about the pages before training begins."""
     lines = []
     train, dev = statistics["train"], statistics["dev"]
     if statistics["held_out"]:
@@ -82,8 +82,8 @@ def notes(statistics: dict[str, Any]) -> list[str]:
 
 
 def rare_classes(statistics: dict[str, Any]) -> list[str]:
-    """Classes with too few tags to learn from or to be measured by, and about how many pages more it takes to have enough for
-    a measurement; how good they will be then nobody knows."""
+    """Warn about classes with too few tags to be learnt or measured, and estimate how many more labelled pages they need. More
+    pages make such a class measurable; they do not promise a good score."""
     lines = []
     train, dev = statistics["train"], statistics["dev"]
     for name, learnt in train["class_tags"].items():
@@ -115,7 +115,7 @@ def _about(pages: float) -> str:
 
 
 def idle_encoder(mixing_weight: float | None) -> list[str]:
-    """What is to be said if the encoder, which the epochs taught, decides nearly nothing."""
+    """Warn if the mixing weight of the window CRF is so high that the encoder hardly matters."""
     if mixing_weight is None or 1 - mixing_weight >= _IDLE:
         return []
     return [
@@ -126,12 +126,12 @@ def idle_encoder(mixing_weight: float | None) -> list[str]:
 
 
 def without_onnx(reason: str) -> str:
-    """What a bundle without an ONNX engine means to its user."""
+    """The warning that a bundle has no ONNX engine."""
     return f"the bundle has no ONNX engine and needs torch to tag: {reason}"
 
 
 def doubts(run: FinishedRun) -> list[str]:
-    """What dev was too small to tell, and what was learnt for nothing."""
+    """Warnings about scores and operating points that dev was too small for."""
     lines = idle_encoder(run.mixing_weight)
     if (pages := len(run.data.judge.pages)) < settings.few_dev_pages:
         lines.append(

@@ -1,4 +1,4 @@
-"""`batag curve`: what more labelled pages would buy."""
+"""`batag curve`: a learning curve, to see what more labelled pages would bring."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,5 +1,5 @@
-"""Commands for data: `batag sample` (a made-up catalogue), `split` (train, dev and test without leaks), `convert` (one format
-to another) and `segment` (text to tokens)."""
+"""Commands for data: `batag sample` (write a made-up catalogue), `split` (into train, dev and test without leaks), `convert`
+(between formats) and `segment` (text into tokens)."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`batag demo`: the main job on the sample catalogue, from labelled pages to tags."""
+"""`batag demo`: the whole journey on the sample catalogue, from labelled pages to tags."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from batag.tagging.tagger import Tagger
 
 MARK = "demo.json"
-"""What tells the folder of an earlier demo, which is made anew, from any other."""
+"""The file that marks the folder of an earlier demo, which may be replaced."""
 SETTINGS = ("training.epochs=8", "training.batch=16")
 
 
@@ -116,7 +116,7 @@ def demo(
 
 
 def show_comparison(reports: dict[str, Any], out: Any) -> None:
-    """One line a tagger."""
+    """Print one line per tagger."""
     from rich.table import Table
 
     from batag.cli.tables import percent

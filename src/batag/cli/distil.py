@@ -1,4 +1,4 @@
-"""`batag distil`: a small, swift bundle that learns from a large one to tag pages without labels."""
+"""`batag distil`: train a small, fast bundle to imitate a large one on unlabelled pages."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def distil(
 
 
 def _steps(run: Distillation) -> Iterator[StepDone]:
-    """Teach, with one line per epoch on standard error."""
+    """Train the student and yield its steps, with one line per epoch on standard error."""
     import time
 
     from batag.cli.terminal import console, counted

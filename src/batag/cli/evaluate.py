@@ -1,4 +1,4 @@
-"""`batag evaluate`: a bundle against labelled pages."""
+"""`batag evaluate`: score a bundle on labelled pages."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def evaluate(
 
 
 def draw_sweep(tagger: Tagger, pages: Iterable[Page], path: Path) -> dict[str, Any]:
-    """The tagger at every richness, drawn."""
+    """Evaluate the tagger at every richness, draw the scores to a file and return them."""
     from batag.evaluation.charts import draw_dial
     from batag.tagging.sweep import Sweep
 

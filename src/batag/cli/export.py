@@ -1,4 +1,4 @@
-"""`batag export`: another engine for a bundle, checked before it is put into it."""
+"""`batag export`: add an engine to a bundle after checking it."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def export(
 
 
 def _labelled_words(bundle: Bundle, given: Iterable[Page] | None) -> list[LabelledWords]:
-    """The pages that were given, or those of the sample, as the bundle segments and labels them."""
+    """The given pages, or those of the sample catalogue, segmented and labelled as the bundle does it."""
     from itertools import chain
 
     from batag.sample import LANGUAGES, sample_pages

@@ -1,4 +1,4 @@
-"""What a command works on: texts, files of pages or lines of standard input; and pages that it writes."""
+"""The input of commands (texts, files of pages, lines of standard input), and writing pages."""
 
 import os
 import sys
@@ -25,7 +25,8 @@ _MISSPELT = 0.8
 def text_or_pages(
     given: Sequence[str], *, field: str, doing: str, problems: Problems, language: str | None, **reading: Any
 ) -> Iterator[Page]:
-    """Pages of files, one page per text, or one per line of standard input if nothing is given (`-` is a file there)."""
+    """Yield the pages of the given files and one page per given text; without arguments, one page per line of standard input
+    (`-` reads it as a file of pages)."""
     known = check_language(language) if language is not None else None
     if not given:
         lines = (line.decode(errors="replace").rstrip("\r\n") for line in sys.stdin.buffer)
@@ -41,7 +42,7 @@ def text_or_pages(
 
 
 def check_text(text: str) -> None:
-    """An error for what looks like the name of a file that is not there, rather than like the text of a page."""
+    """Raise an error if an argument looks like the name of a missing file rather than like text."""
     if any(map(str.isspace, text)) or not {".", "/"} & set(text):
         return
     folder, name = os.path.split(text)
@@ -58,7 +59,7 @@ def check_text(text: str) -> None:
 def _texts(
     texts: Iterable[str], *, field: str, language: str | None, where: str, problems: Problems, first: int = 1
 ) -> Iterator[Page]:
-    """One page per text; one over the limit is a problem like any other."""
+    """Yield one page per text; a text over the size limit is a problem of the input."""
     for number, text in enumerate(texts, first):
         if limit := too_many_characters(len(text)):
             problems.add("too-long", f"{where}{number}", f"the text has more than {limit}")
@@ -76,7 +77,7 @@ def save(
     problems: Problems,
     **options: Any,
 ) -> int:
-    """Write pages and count them; column formats get tokens first, and what is lost of tags is printed."""
+    """Write pages and return their number. Column formats get tokens first; tags that cannot be kept are reported."""
     count = unseen = 0
     lost: Counter[str] = Counter()
 
@@ -99,7 +100,7 @@ def save(
 
 
 def note_lost_sources(format: str, tags: Mapping[str, int], *, pages: int) -> None:
-    """Print that a format cannot say who set tags (of which there are so many by each source) on pages that nobody has seen."""
+    """Print that the format cannot store the sources of tags (`tags` counts them by source) on pages that nobody reviewed."""
     named = [f"{counted(number, 'tag')} by {name}" for name, number in Counter(tags).most_common() if number]
     note = f"{format} cannot say who set a tag, nor that no person has seen a page: "
     note += f"{' and '.join(named) or 'no tag by a machine'} on {counted(pages, 'unseen page')} "

@@ -1,4 +1,4 @@
-"""`batag inspect`: what is in the data before anything is trained."""
+"""`batag inspect`: check labelled pages before training."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def inspect(
 
 
 def split_of(path: Path) -> str:
-    """The split that a file's name says; train if it says none."""
+    """The split in a file's name; train if there is none."""
     import re
 
     words = re.split(r"[^a-z]+", path.name.lower())
@@ -82,7 +82,7 @@ def split_of(path: Path) -> str:
 
 
 def show(report: dict[str, Any], out: Console) -> None:
-    """The report as tables."""
+    """Print the report as tables."""
     from rich.table import Table
 
     from batag.cli.terminal import cell, counted
@@ -196,7 +196,7 @@ def _show_findings(report: dict[str, Any], out: Console) -> None:
 
 
 def _all_is_well(report: dict[str, Any]) -> str:
-    """What was looked for and not found: pages without tags have nothing that could be wrong with them."""
+    """The line about checks that found nothing; pages without tags cannot fail them."""
     splits = report["splits"].values()
     looked = ["no page stands in two splits"] if len(report["splits"]) > 1 else []
     if any(tags["tags"] for counts in splits for tags in counts["classes"].values()):

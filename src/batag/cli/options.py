@@ -1,4 +1,4 @@
-"""Options that several commands have, named and explained once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ Rules = Annotated[
 
 
 def of_table(format: str, *, bom: bool, excel_safe: bool) -> dict[str, bool]:
-    """What was asked of a table that is written; nothing of the kind can be asked of other formats."""
+    """Return the options of CSV and TSV output; asking for them with another format is an error."""
     asked = {"bom": bom, "excel_safe": excel_safe}
     for name, wanted in asked.items():
         if wanted and format not in ("csv", "tsv"):
@@ -116,18 +116,18 @@ class Reading:
 
     @property
     def options(self) -> dict[str, Any]:
-        """How to read, as `read_pages` takes it."""
+        """The options as keyword arguments of `read_pages`."""
         columns = parse_columns(self.columns)
         return {"format": self.format, "columns": columns, "language": self.language, "encoding": self.encoding}
 
     def pages(self, path: Path | str, problems: Problems | None = None) -> PageReader:
-        """The pages of a file; one whose text does not tell its language has that of most of them."""
+        """Read the pages of a file; a page whose language cannot be detected gets that of most pages of the file."""
         from batag.segmentation.majority import read_with_language
 
         return read_with_language(path, **self.options, problems=problems)
 
     def collected(self) -> AbstractContextManager[Problems]:
-        """Collects the problems of the input, and prints and writes them at the end."""
+        """Collect the problems of the input, and print and write them at the end."""
         from batag.cli.terminal import collected_problems
 
         return collected_problems(strict=self.strict, path=self.problems)
@@ -137,7 +137,7 @@ READING = Reading()
 
 
 def with_reading(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with one option for each field of its parameter `reading`, if it has that."""
+    """Replace the parameter `reading` of a command, if it has one, by one option per field of `Reading`."""
     signature = inspect.signature(command, eval_str=True)
     if "reading" not in signature.parameters:
         return command
@@ -156,7 +156,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def parse_columns(text: str | None) -> dict[str, str]:
-    """`title=name,description=body` as a mapping."""
+    """Parse `title=name,description=body` into a dict."""
     columns: dict[str, str] = {}
     for part in text.split(",") if text else []:
         ours, equals, theirs = part.partition("=")

@@ -1,4 +1,4 @@
-"""`batag paper`: the paper's tables and figures, on any corpus; parameters, schedules and thresholds need no training."""
+"""`batag paper`: the paper's tables and figures on any corpus; parameters, schedules and thresholds need no training."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: st
 
 
 def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -> None:
-    """Train what is missing; a line per cell says its scores and about how long the rest takes."""
+    """Train the unfinished cells, and print a line per cell with its scores and the estimated time left."""
     import time
 
     from batag.cli.tables import percent
@@ -180,7 +180,7 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
 
 
 def _command(table: str, given: dict[str, Any]) -> str:
-    """The command as it was typed, without the folders of this machine; what has its default is left out."""
+    """The command line that makes this table, with file names instead of paths and without default values."""
     words = []
     for option, value in given.items():
         for each in value if isinstance(value, list) else [value]:
@@ -190,7 +190,7 @@ def _command(table: str, given: dict[str, Any]) -> str:
 
 
 def _show(result: Result) -> None:
-    """The scores in the terminal, at the best epoch on dev."""
+    """Print the scores of the best epoch on dev."""
     from rich.table import Table
 
     from batag.cli.terminal import cell, console
@@ -212,7 +212,7 @@ def _show(result: Result) -> None:
 
 
 def _show_parameters(out: Path, train: Path | None, reading: options.Reading, as_json: bool) -> None:
-    """The paper's table 2."""
+    """Print the paper's table 2."""
     from rich.table import Table
 
     from batag.cli.terminal import console, print_json
@@ -230,7 +230,7 @@ def _show_parameters(out: Path, train: Path | None, reading: options.Reading, as
 
 
 def _show_schedules(out: Path, train: Path | None, reading: options.Reading, as_json: bool) -> None:
-    """The rates of every schedule at some steps, and all of them drawn."""
+    """Print the learning rate of every schedule at some steps, and draw all schedules."""
     from rich.table import Table
 
     from batag.cli.terminal import console, print_json
@@ -252,7 +252,7 @@ def _show_schedules(out: Path, train: Path | None, reading: options.Reading, as_
 
 
 def _show_thresholds(out: Path, train: Path | None, reading: options.Reading, as_json: bool) -> None:
-    """From which probability on each objective would have a token tagged, for the classes of these pages."""
+    """Print from which probability on each objective predicts each class of these pages."""
     from rich.table import Table
 
     from batag.cli.tables import percent

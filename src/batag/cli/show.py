@@ -1,4 +1,4 @@
-"""`batag show`: what a bundle is."""
+"""`batag show`: describe a bundle."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def show(
 
 
 def summary(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
-    """What the bundle is, one line each."""
+    """The properties of a bundle, one line each."""
     from batag.labels.provenance import in_words
 
     description = read.description
@@ -84,18 +84,18 @@ def summary(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
 
 
 def _features(read: Bundle) -> list[str]:
-    """Its pretrained features by name and language."""
+    """The pretrained features by name and language."""
     names = ((each.kind.replace("_", " "), each.language) for each in read.description.features)
     return [f"{kind} ({language})" if language else kind for kind, language in names]
 
 
 def _engines(read: Bundle) -> list[str]:
-    """What it can be run with: torch always, others if they were exported."""
+    """The engines of the bundle: always torch, and those that were exported."""
     return list(dict.fromkeys(("torch", *read.description.engines)))
 
 
 def _head(read: Bundle) -> list[str]:
-    """How labels are decided."""
+    """How labels are predicted."""
     head = read.description.head
     found = ["chain CRF"] if head.chain else []
     if head.window_crf:

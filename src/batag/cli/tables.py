@@ -1,4 +1,4 @@
-"""Scores as tables in the terminal."""
+"""Print scores as tables."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def percent(value: float) -> str:
-    """A score as the paper writes it: 84.3."""
+    """A score in percent with one decimal, as in the paper: 84.3."""
     return f"{100 * value:.1f}"
 
 
 def show_scores(report: Mapping[str, Any], out: Console) -> None:
-    """Token level and tag level of a report."""
+    """Print the token-level and tag-level scores of a report."""
     from rich.table import Table
 
     from batag.cli.terminal import cell
@@ -41,7 +41,7 @@ def show_scores(report: Mapping[str, Any], out: Console) -> None:
 
 
 def show_stop_words(report: Mapping[str, Any], out: Console) -> None:
-    """What the rule for stop words took from found tags and from those that people set, if anything."""
+    """Print how many predicted and gold tags the stop words removed, if any."""
     counts, gold = report["stop_words"], report["tags"]["micro"]["true"]
     if counts["removed"] or counts["forbidden"]:
         line = (
@@ -53,7 +53,7 @@ def show_stop_words(report: Mapping[str, Any], out: Console) -> None:
 
 
 def show_old(report: Mapping[str, Any], out: Console) -> None:
-    """The scores on old dev pages in one line, if there were any."""
+    """Print the scores on old dev pages in one line, if there were any."""
     if old := report.get("old"):
         tokens, micro = old["tokens"], old["tags"]["micro"]
         line = (
@@ -64,7 +64,7 @@ def show_old(report: Mapping[str, Any], out: Console) -> None:
 
 
 def show_points(points: Mapping[str, Any], out: Console) -> None:
-    """What the dial's three points score on the pages that they were chosen by."""
+    """Print the scores of the three operating points on the pages that they were chosen on."""
     from rich.table import Table
 
     if not points:
@@ -76,7 +76,7 @@ def show_points(points: Mapping[str, Any], out: Console) -> None:
 
 
 def show_groups(by: Mapping[str, Mapping[str, Any]], out: Console) -> None:
-    """One line per language, field and shop."""
+    """Print one line per language, field and shop."""
     from rich.table import Table
 
     from batag.cli.terminal import cell

@@ -1,4 +1,4 @@
-"""`batag tag`: pages or text to tags."""
+"""`batag tag`: tag pages or text."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _loaded(bundle: Path, chosen: Options, *, engine: str, device: str, stop_wor
 def _stream(
     tagger: Tagger, pages: list[str], out: str | None, chosen: Options, *, reading: options.Reading, as_json: bool
 ) -> None:
-    """Page after page: to the terminal or a pipe; texts also to a file."""
+    """Tag page by page, to the terminal, a pipe or a file."""
     import sys
     import time
     from dataclasses import replace
@@ -180,7 +180,7 @@ STYLES = ("black on bright_green", "black on bright_cyan", "black on bright_yell
 
 
 def highlighted(page: Page, labels: tuple[str, ...]) -> Iterable[Text]:
-    """The page's fields with their tags in colour, and what the tags are."""
+    """Yield the page's fields with coloured tags, and then a line with the tags and their scores."""
     from rich.text import Text
 
     from batag.cli.terminal import visible

@@ -1,4 +1,4 @@
-"""What people see: progress and problems on standard error, tables or JSON on standard output."""
+"""Output for people: progress and problems on standard error, tables or JSON on standard output."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _LOG_SECONDS = 30
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
-"""Marks that change the direction of what follows, and line ends of other worlds."""
+"""Characters that change the text direction, and unusual line breaks."""
 
 
 def console(*, error: bool = False) -> SafeConsole:
-    """A console that is plain when nobody watches (a pipe, a file) and then 120 columns wide."""
+    """A console; without a terminal (a pipe, a file) it is plain and 120 columns wide."""
     from batag.cli.console import SafeConsole
 
     watched = (sys.stderr if error else sys.stdout).isatty()
@@ -39,7 +39,7 @@ def console(*, error: bool = False) -> SafeConsole:
 
 
 def visible(text: str) -> str:
-    """Text of a page without what would move a terminal or turn what stands beside it around; no offset moves."""
+    """Text of a page with the characters replaced that control the terminal or the text direction; offsets stay the same."""
     if text.isprintable():
         return text
     return "".join("\ufffd" if _moves(each) else each for each in text)
@@ -50,24 +50,24 @@ def _moves(character: str) -> bool:
 
 
 def one_line(text: str) -> str:
-    """Text without line ends."""
+    """Text without line breaks."""
     return "\\n".join(visible(text).splitlines())
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 page`, `2,000 pages`."""
+    """A number with its noun: `1 page`, `2,000 pages`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def cell(text: str) -> Text:
-    """A cell of a table: nothing in it is markup."""
+    """A table cell whose text is not interpreted as markup."""
     from rich.text import Text
 
     return Text(visible(text))
 
 
 def escaped_cells(count: int) -> str:
-    """How many cells were escaped, in words."""
+    """A sentence about the number of escaped cells."""
     return f"cells that got an apostrophe in front: {count:,} (the column `batag` names them, and batag takes it away again)"
 
 
@@ -80,7 +80,7 @@ def print_json(data: Any) -> None:
 
 @contextmanager
 def collected_problems(*, strict: bool, path: Path | None) -> Iterator[Problems]:
-    """Problems of the input; printed once at the end, all of them written to the file if one is named."""
+    """Collect the problems of the input; print a summary at the end and, if `path` is given, write all of them to that file."""
     from batag.pages.file import open_output
     from batag.pages.problems import Problems
 
@@ -101,7 +101,7 @@ def collected_problems(*, strict: bool, path: Path | None) -> Iterator[Problems]
 
 
 def show_problems(problems: Problems, path: Path | None) -> None:
-    """The first problems and how many there are of each kind."""
+    """Print the first problems and how many there are of each kind."""
     if not len(problems):
         return
     err = console(error=True)
@@ -118,8 +118,8 @@ def show_problems(problems: Problems, path: Path | None) -> None:
 
 
 def watched(reader: PageReader, *, doing: str = "reading") -> Iterator[Page]:
-    """The pages of an input, with a bar of how far it is read when somebody watches."""
-    yield from progress(reader, doing=f"{doing} {Path(reader.source.name).name}", fraction=reader.source.share_read)
+    """Yield the pages of an input, with a progress bar at a terminal."""
+    yield from progress(reader, doing=f"{doing} {Path(reader.source.name).name}", fraction=reader.source.fraction_read)
 
 
 def progress(
@@ -132,8 +132,8 @@ def progress(
     every: int = 500,
     announced: bool = False,
 ) -> Iterator[Any]:
-    """The items, with count, rate and time left on standard error: a bar at a terminal, a line every so often in a log (where
-    the beginning is `announced` if so asked)."""
+    """Yield the items while showing count, rate and time left on standard error: a bar at a terminal, a line now and then in a
+    log (with a first line if `announced`)."""
     err = console(error=True)
     if not err.is_terminal:
         yield from _logged(items, err, doing=doing, total=total, fraction=fraction, unit=unit, announced=announced)
@@ -158,18 +158,18 @@ def progress(
 
 
 class Pace:
-    """Says when the next line of a log is due."""
+    """Decides when the next line of a log is due."""
 
     def __init__(self) -> None:
         self.began = self._last = time.monotonic()
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """Seconds since the start."""
         return max(time.monotonic() - self.began, 1e-9)
 
     def due(self) -> bool:
-        """Whether it is time for a line, which then counts as printed."""
+        """Whether a line is due now; if so, it counts as printed."""
         now = time.monotonic()
         if now - self._last < _LOG_SECONDS:
             return False
@@ -180,7 +180,7 @@ class Pace:
 def _logged(
     items: Iterable[Any], err: SafeConsole, *, doing: str, total: int | None, fraction: Any, unit: str, announced: bool
 ) -> Iterator[Any]:
-    """The items, with count, rate and time left in a line every so often; the first item is announced if so asked."""
+    """Yield the items, with count, rate and time left in a log line now and then; `announced` prints a line at the start."""
     pace = Pace()
     for count, item in enumerate(items, 1):
         if announced and count == 1:
@@ -193,7 +193,7 @@ def _logged(
 
 
 def time_left(seconds: float, done: float) -> str:
-    """About how much longer it takes, of what is `done` (0 to 1) after so many seconds."""
+    """Estimate the remaining time, when the fraction `done` (0 to 1) took `seconds`."""
     left = seconds * (1 - done) / done
     if left < 90:
         return f"about {left:.0f} s left"

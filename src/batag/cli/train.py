@@ -1,4 +1,4 @@
-"""`batag train`: labelled pages to a run with its bundle."""
+"""`batag train`: train a run and its bundle on labelled pages."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def train(
 
 
 def train_watched(run: Run, *, device: str, reading: options.Reading = options.READING) -> FinishedRun:
-    """Train with progress on standard error: a bar for people, a line per epoch for logs."""
+    """Prepare and train a run with progress on standard error: a bar at a terminal, a line per epoch in a log."""
     from functools import partial
 
     from batag.cli.cautions import notes, rare_classes, sources, unseen
@@ -113,8 +113,8 @@ def train_watched(run: Run, *, device: str, reading: options.Reading = options.R
     return follow(prepared, heading=heading)
 
 
-def said_of_epoch(done: Any) -> str:
-    """The scores of an epoch in words."""
+def epoch_scores(done: Any) -> str:
+    """The dev scores of an epoch as text."""
     from batag.cli.tables import percent
 
     def macros(scores: Any) -> str:
@@ -126,7 +126,8 @@ def said_of_epoch(done: Any) -> str:
 
 @contextmanager
 def _stoppable() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was typed: it takes effect between two steps, where a checkpoint is whole; a second one does not wait."""
+    """Yield a function that says whether Ctrl-C was pressed. The first one takes effect between two steps, when a checkpoint
+    can be saved; a second one stops at once."""
     import signal
 
     stopped = False
@@ -146,7 +147,7 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
 
 
 def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
-    """Train with a bar on standard error, or lines in a log; if it is stopped, say how to go on."""
+    """Train with a bar on standard error, or lines in a log. If it is interrupted, print how to resume."""
     from rich import progress as bars
 
     from batag.cli.terminal import Pace, console, counted, time_left
@@ -184,7 +185,7 @@ def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
                     at_step = f"epoch {done.epoch:3d}  step {done.step:,} of {total:,}"
                     err.print(f"{at_step}  loss {done.loss:.4f}  {rate:.1f} steps/s  {left}", markup=False)
             else:
-                scores = said_of_epoch(done)
+                scores = epoch_scores(done)
                 best = "  best so far" if run.selection.epoch == done.epoch else ""
                 more = f", {left}" if left and done.step < total else ""
                 line = f"epoch {done.epoch:3d}  loss {done.loss:.4f}  {scores}  {pace.seconds:.0f} s{more}{best}"
@@ -196,7 +197,7 @@ def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
 
 
 def report(run: FinishedRun, *, as_json: bool) -> None:
-    """What came out, and what to type next."""
+    """Print the result and the next command to type."""
     from batag.cli.cautions import doubts, without_onnx
     from batag.cli.tables import show_old, show_points, show_scores, show_stop_words
     from batag.cli.terminal import console, print_json

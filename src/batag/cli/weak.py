@@ -1,4 +1,4 @@
-"""`batag weak`: labels from lists that a shop has anyway."""
+"""`batag weak`: label pages with lists of terms (brands, categories)."""
 
 from __future__ import annotations
 

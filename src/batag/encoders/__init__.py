@@ -1,4 +1,4 @@
-"""Tokens to vectors to logits; encoders are found by name and imported when first used."""
+"""The encoders, found by name and imported when first used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENCODERS = ("bat", "transformer", "admin", "switch", "muse", "performer", "infor
 
 
 def build_encoder(name: str, width: int = 128, depth: int = 4, heads: int = 4, inner: int = 512, **options: Any) -> Encoder:
-    """The encoder of that name; `(vectors [B,L,D], mask [B,L], True = real token) -> [B,L,D]`, zero at padding."""
+    """Build the encoder of that name: `(vectors [B,L,D], mask [B,L], True = real token) -> [B,L,D]`, zero at padding."""
     if name not in ENCODERS:
         raise unknown_name(name, ENCODERS, "an encoder")
     kind = getattr(import_module(f"batag.encoders.{name}"), name.capitalize())
@@ -42,7 +42,7 @@ _KINDS: dict[type, tuple[type | tuple[type, ...], str]] = {
 
 
 def _typed(name: str, option: str, value: Any, kind: type) -> Any:
-    """An option's value as the encoder takes it; a whole number may stand for a text (kernels = 3)."""
+    """The value of an option in the type that the encoder expects; a number may be given for a text (kernels = 3)."""
     if kind is str and type(value) is int:
         return str(value)
     types, meant = _KINDS[kind]

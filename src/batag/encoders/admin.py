@@ -1,4 +1,5 @@
-"""Admin (Liu et al. 2020): the Transformer, post-norm, whose shortcuts are scaled by what the first batch shows.
+"""Admin (Liu et al. 2020): the post-norm Transformer with residual connections that are rescaled from statistics of the first
+batch.
 
 Shapes: B pages, L tokens, D width.
 """
@@ -17,8 +18,8 @@ SHORTCUTS = ("profiled", "closed")
 
 
 class Admin(Encoder):
-    """`shortcut` is `profiled` (learned, started by `prepare`; 1 before it) or `closed`, the later constant
-    sqrt((R + 1) / ln(R + 1) - 1) for R = 2 depth."""
+    """`shortcut` is `profiled` (learned scales of the residual connections, initialised by `prepare`) or `closed`, the later
+    constant sqrt((R + 1) / ln(R + 1) - 1) for R = 2 depth."""
 
     def __init__(self, *, shortcut: str = "profiled", **sizes: Unpack[Sizes]) -> None:
         super().__init__(**sizes)
@@ -34,8 +35,8 @@ class Admin(Encoder):
 
     @torch.no_grad()
     def prepare(self, vectors: Tensor, mask: Tensor) -> None:
-        """Set each shortcut to the deviation of the sum before it, over real tokens and without dropout; the weights
-        stay as they are, where the authors' second run draws them anew."""
+        """Initialise each shortcut with the standard deviation of the sum before it, over real tokens and without dropout. The
+        weights are kept, while the authors' second run draws new ones."""
         if not (self.profiled and mask.any()):
             return
         x_BLD = self.position(vectors.masked_fill(~mask.unsqueeze(-1), 0.0))
@@ -74,7 +75,8 @@ class AdminLayer(nn.Module):
         return self.feed_forward_norm(torch.addcmul(h_BLD, y_BLD, self.feed_forward_shortcut))
 
     def profile(self, x_BLD: Tensor, mask_BL: Tensor, size: Tensor) -> tuple[Tensor, Tensor]:
-        """The same while both shortcuts are filled, the first with `size`; and the size for the next layer."""
+        """The forward pass while the scales are initialised: `size` sets the first one; also returns the size for the next
+        layer."""
         self.attention_shortcut.fill_(size)
         a_BLD, kept_BLD = self._attention(x_BLD, mask_BL), x_BLD * self.attention_shortcut
         y_BLD, size = self.attention_norm(a_BLD + kept_BLD), deviation(a_BLD[mask_BL], kept_BLD[mask_BL])
@@ -91,7 +93,7 @@ class AdminLayer(nn.Module):
 
 
 def deviation(*summands: Tensor) -> Tensor:
-    """Of a sum of independent tensors, each with one variance over all that it holds."""
+    """The standard deviation of a sum of independent tensors."""
     return torch.stack([each.var(correction=0) for each in summands]).sum().sqrt()
 
 

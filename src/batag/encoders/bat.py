@@ -22,8 +22,9 @@ BRANCHES = ("attention", "conv1", "conv3")
 
 
 class Bat(Encoder):
-    """A norm after the embedding, then `depth` layers. `attention_scale` divides the logits by sqrt(width) (`model`, as the
-    authors' code does) or by sqrt(width / heads) (`head`, the Transformer's); the other options are the paper's ablations."""
+    """A norm after the embedding, then `depth` layers. `attention_scale` divides the attention logits by sqrt(width) (`model`,
+    as in the authors' code) or by sqrt(width / heads) (`head`, as in the Transformer). The other options are the paper's
+    ablations."""
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class BatLayer(nn.Module):
         return reduce(torch.add, sums)
 
     def feed_forward(self, u_BLD: Tensor, stream_BLD: Tensor) -> Tensor:
-        """FFN(u) and the residual: ReLU(conv1 u) (`weighted`), or the stream as it is (`identity`)."""
+        """FFN(u) plus the residual, which is ReLU(conv1 u) (`weighted`) or the unchanged stream (`identity`)."""
         if not self.weighted:
             return self.dropout(self.narrow(F.relu(self.widen_and_residual(u_BLD)))) + stream_BLD
         h_BLF, w_BLD = F.relu(self.widen_and_residual(u_BLD)).split([self.inner, self.width], dim=-1)

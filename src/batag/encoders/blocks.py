@@ -1,4 +1,4 @@
-"""Parts that encoders share. Shapes: B pages, L tokens, D width, H heads, K width of a head."""
+"""Building blocks of the encoders. Shapes: B pages, L tokens, D width, H heads, K width of a head."""
 
 import math
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ _TINY = 1e-24  # for rows of equal values, whose deviation is 0
 
 
 def glorot_(*weights: Tensor) -> None:
-    """Fill matrices [out, in] uniformly within sqrt(6 / (in + out))."""
+    """Initialise matrices [out, in] uniformly within sqrt(6 / (in + out))."""
     with torch.no_grad():
         for weight in weights:
             weight.uniform_(-1, 1).mul_(math.sqrt(6 / (weight.shape[0] + weight.shape[1])))
 
 
 def several_linears(width: int, outs: Iterable[int], *, bias: bool = True) -> nn.Linear:
-    """Linear maps of one input as one matrix product: each with its own Glorot start, biases zero."""
+    """Several linear maps of the same input as one matrix product, each with its own Glorot initialisation and zero biases."""
     sizes = list(outs)
     linear = nn.Linear(width, sum(sizes), bias=bias)
     glorot_(*linear.weight.split(sizes))
@@ -31,8 +31,8 @@ def several_linears(width: int, outs: Iterable[int], *, bias: bool = True) -> nn
 
 
 def attend(q_BLD: Tensor, k_BLD: Tensor, v_BLD: Tensor, mask_BL: Tensor | None, *, heads: int, scale: float) -> Tensor:
-    """softmax(scale Q K^T) V in each head, padded keys (if there are any) left out; heads side by side. The mask may also be
-    numbers that are added to the logits."""
+    """Multi-head attention softmax(scale Q K^T) V with concatenated heads. `mask` excludes padded keys, or is a tensor that is
+    added to the logits."""
     q_BHLK, k_BHLK, v_BHLK = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (q_BLD, k_BLD, v_BLD))
     mask = None if mask_BL is None else mask_BL[:, None, None, :]
     out_BHLK = F.scaled_dot_product_attention(q_BHLK, k_BHLK, v_BHLK, attn_mask=mask, scale=scale)
@@ -46,7 +46,8 @@ def neighbours(x_BLD: Tensor) -> Tensor:
 
 
 class DeviationNorm(nn.Module):
-    """BAT's layer norm: (x - mean) / (std + 1e-4) * gain + bias; the epsilon is added to the deviation, not the variance."""
+    """BAT's layer norm: (x - mean) / (std + 1e-4) * gain + bias; the epsilon is added to the standard deviation, not to the
+    variance."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -62,14 +63,14 @@ class DeviationNorm(nn.Module):
 
 
 def _deviation_norm(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Torch's own norm (which divides by the deviation alone) times std / (std + 1e-4); and what the gradient needs."""
+    """The norm, computed as torch's layer norm times std / (std + 1e-4), and the tensors that its gradient needs."""
     scaled, mean, inverse = torch.native_layer_norm(x, [x.shape[-1]], weight, None, _TINY)
     shrink = 1 / (1 + _ADDED * inverse)
     return torch.addcmul(bias, scaled, shrink), mean, inverse, shrink
 
 
 class _DeviationNorm(torch.autograd.Function):
-    """The same with its gradient written out: a fraction of the operations that autograd would need."""
+    """The same with an explicit gradient, which takes far fewer operations than autograd's."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Where tensors live: the CPU, or an accelerator if there is one."""
+"""Choose the device for tensors: the CPU or an accelerator."""
 
 import torch
 
@@ -8,7 +8,7 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
 def choose_device(name: str) -> torch.device:
-    """The device of that name; `auto` takes the best there is."""
+    """The torch device of that name; `auto` is an accelerator if there is one, else the CPU."""
     there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     kind = name.partition(":")[0]
     if name == "auto":

@@ -1,4 +1,4 @@
-"""The contract of all encoders. Shapes: B pages, L tokens, D width."""
+"""The interface of all encoders. Shapes: B pages, L tokens, D width."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from batag.errors import UsageError, unknown_name
 
 
 def one_of(what: str, value: str, known: Sequence[str]) -> None:
-    """An error that says what there is, if an option's value is not one of these."""
+    """Raise an error that lists the known values, if an option's value is not one of them."""
     if value not in known:
         raise unknown_name(value, known, what)
 
@@ -29,7 +29,8 @@ class Sizes(TypedDict):
 
 
 class Encoder(nn.Module, ABC):
-    """Vectors and a mask of real tokens to vectors, zero at padding; a page's outputs do not depend on its batch."""
+    """Vectors and a mask of real tokens to vectors, zero at padding; the output for a page does not depend on the rest of the
+    batch."""
 
     def __init__(
         self, *, width: int, depth: int, heads: int, inner: int, position: str = "sinusoid", dropout: float = 0.0
@@ -59,13 +60,13 @@ class Encoder(nn.Module, ABC):
 
     @abstractmethod
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
-        """The layers, after positions are added; what stands at padding does not matter."""
+        """The layers, applied after positions were added; vectors at padding are arbitrary."""
 
     @torch.no_grad()
     def prepare(self, vectors: Tensor, mask: Tensor) -> None:
-        """Look at the first batch once before training (Admin's profiling)."""
+        """Inspect the first batch once before training (Admin's profiling)."""
 
     @property
     def auxiliary_loss(self) -> Tensor | float:
-        """What the last training forward adds to the objective (Switch's load balance); 0 for most."""
+        """A term that is added to the loss after a training forward pass (Switch's load balancing); 0 for most encoders."""
         return 0.0

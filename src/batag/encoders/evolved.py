@@ -1,4 +1,4 @@
-"""The Evolved Transformer's encoder (So et al. 2019, as tensor2tensor has it), pre-norm.
+"""The encoder of the Evolved Transformer (So et al. 2019, as in tensor2tensor), pre-norm.
 
 Shapes: B pages, L tokens, D width, F inner width.
 """
@@ -66,7 +66,7 @@ class EvolvedLayer(nn.Module):
         return x_BLD + self.dropout(self.narrow(h_BLF))
 
     def _convolutions(self, y_BLD: Tensor, real_BL1: Tensor) -> Tensor:
-        """What is narrower than its place is filled up with zeros on the right."""
+        """The two convolution branches and the separable convolution; the narrower branch is padded with zeros on the right."""
         y_BLD = y_BLD * real_BL1
         left_BLF = self.dropout(F.relu(self.left(y_BLD)))
         right_BLR = self.dropout(F.relu(self.right(neighbours(y_BLD))))
@@ -80,7 +80,7 @@ class EvolvedLayer(nn.Module):
 
 
 def depthwise(s_BLF: Tensor, kernel_F11T: Tensor) -> Tensor:
-    """Each channel by its own filter along the page, zeros beyond its ends."""
+    """A depthwise convolution along the page, with zero padding at its ends."""
     # In two dimensions: on a processor torch takes half the time that its conv1d takes.
     s_BF1L = s_BLF.transpose(1, 2).unsqueeze(2)
     c_BF1L = F.conv2d(s_BF1L, kernel_F11T, padding=(0, TAPS // 2), groups=kernel_F11T.shape[0])
@@ -88,6 +88,6 @@ def depthwise(s_BLF: Tensor, kernel_F11T: Tensor) -> Tensor:
 
 
 def uniform_(weight: Tensor, fans: int) -> None:
-    """Glorot's start where both fans together are given."""
+    """Glorot initialisation, given the sum of fan-in and fan-out."""
     limit = math.sqrt(6 / fans)
     nn.init.uniform_(weight, -limit, limit)

@@ -1,4 +1,5 @@
-"""Informer's encoder (Zhou et al.): ProbSparse attention, post-norm, without distilling, since tagging needs every token.
+"""The encoder of Informer (Zhou et al.): ProbSparse attention, post-norm, without its distilling layers, since every token
+needs a label.
 
 Shapes: B pages, L tokens, D width, H heads, K width of a head, U sampled keys and as many active queries, N layers.
 """
@@ -21,8 +22,9 @@ _LARGEST = 2**31
 
 
 class Informer(Encoder):
-    """`depth` layers and a last norm; a page of n tokens has `factor` * ceil(ln n) active queries, found by as many sampled
-    keys a query. Training samples from torch's generator, evaluation by the page's length alone."""
+    """`depth` layers and a final norm. A page of n tokens has `factor` * ceil(ln n) active queries, which are found with as
+    many sampled keys per query. Training samples from torch's generator; in evaluation samples depend only on the page's
+    length."""
 
     def __init__(self, *, factor: int = 5, activation: str = "gelu", **sizes: Unpack[Sizes]) -> None:
         super().__init__(**sizes)
@@ -49,7 +51,7 @@ class Informer(Encoder):
         return self.norm(x_BLD)
 
     def _active(self, mask_BL: Tensor) -> Tensor:
-        """How many of the samples and of the active queries of the longest page each page has, as a mask."""
+        """A mask of how many samples (and active queries) each page has, out of those of the longest page."""
         n_B1 = mask_BL.sum(1, keepdim=True)
         # In float64, where no logarithm comes near a whole number.
         u_B1 = (self.factor * n_B1.double().log().ceil()).clamp(min=1).minimum(n_B1)
@@ -57,7 +59,7 @@ class Informer(Encoder):
         return torch.arange(most, device=mask_BL.device) < u_B1
 
     def _sampled_keys(self, mask_BL: Tensor, *, samples: int) -> Tensor:
-        """[N, B, L, U]: for every query keys of its page drawn uniformly with replacement, the same ones for all heads."""
+        """For every query, keys of its page drawn uniformly with replacement, the same for all heads: [N, B, L, U]."""
         length = mask_BL.shape[1]
         if self.training:
             draws_NLU = torch.randint(_LARGEST, (self.depth, length, samples), device=mask_BL.device)
@@ -69,7 +71,7 @@ class Informer(Encoder):
         return keys_BNLU.transpose(0, 1)
 
     def _fixed_draws(self, length: int, samples: int) -> Tensor:
-        """A table of which a longer page takes more: what it holds does not depend on the pages seen before."""
+        """A cached table of fixed draws; its content does not depend on the pages seen before."""
         _, rows, columns = self._fixed.shape
         if length > rows or samples > columns:
             rows = max(rows, -(-length // _ROWS) * _ROWS)
@@ -81,7 +83,7 @@ class Informer(Encoder):
 
 
 class InformerLayer(nn.Module):
-    """y = LN(x + ProbSparse(x)); out = LN(y + FFN(y)); PyTorch's own start."""
+    """y = LN(x + ProbSparse(x)); out = LN(y + FFN(y)); with PyTorch's default initialisation."""
 
     def __init__(self, width: int, heads: int, inner: int, *, activation: str, dropout: float) -> None:
         super().__init__()
@@ -108,12 +110,12 @@ class InformerLayer(nn.Module):
 
 
 def active_queries(length: int, *, factor: int) -> int:
-    """u of a page of that length, and its U."""
+    """The number of active queries (and of sampled keys) of a page of that length."""
     return min(length, max(1, factor * math.ceil(math.log(length))))
 
 
 def exact_length(factor: int) -> int:
-    """The length up to which a page has no other than active queries."""
+    """The length up to which all queries of a page are active, so that attention is exact."""
     # ceil(ln n) is the same up to the power of e, so that only there all queries may cease to be active.
     logarithm = 1
     while math.floor(math.exp(logarithm)) <= factor * logarithm:
@@ -128,7 +130,7 @@ def scale(q_BLD: Tensor, heads: int) -> float:
 def prob_sparse(
     q_BLD: Tensor, k_BLD: Tensor, v_BLD: Tensor, mask_BL: Tensor, keys_BLU: Tensor, active_BU: Tensor, *, heads: int
 ) -> Tensor:
-    """Softmax attention for the queries of the largest measure, the mean of the page's values for all others."""
+    """Softmax attention for the queries with the largest sparsity measure; the mean of the page's values for all others."""
     pages, length, width = q_BLD.shape
     measure_BLH = sparsity(q_BLD.detach(), k_BLD.detach(), mask_BL, keys_BLU, active_BU, heads=heads)
     # Stable, so that of equal ones the earlier counts, whatever the length of the batch.
@@ -147,7 +149,7 @@ def prob_sparse(
 
 @torch.no_grad()
 def sparsity(q_BLD: Tensor, k_BLD: Tensor, mask_BL: Tensor, keys_BLU: Tensor, active_BU: Tensor, *, heads: int) -> Tensor:
-    """max - sum / n of a query's products with its sampled keys, in each head: [B, L, H]; padding comes last."""
+    """The sparsity measure max - sum / n of each query's products with its sampled keys: [B, L, H]; lowest at padding."""
     pages, length, width = q_BLD.shape
     rows_BLU = keys_BLU + torch.arange(pages, device=keys_BLU.device)[:, None, None] * length
     q_BL1HK = q_BLD.reshape(pages, length, 1, heads, -1)
@@ -166,7 +168,7 @@ def sparsity(q_BLD: Tensor, k_BLD: Tensor, mask_BL: Tensor, keys_BLU: Tensor, ac
 
 
 def fixed_column(layers: int, rows: int, seed: int) -> Tensor:
-    """One sample of every query: [N, rows], in blocks of their own seeds, so that more rows leave the first as they were."""
+    """One sample per query [N, rows], drawn in blocks with their own seeds, so that more rows do not change the first ones."""
     generator = torch.Generator(device="cpu")
     blocks = [
         torch.randint(

@@ -1,4 +1,4 @@
-"""Features to vectors: `word` (one trained vector per word, the paper's) or `rich` (also n-grams, shape, part of speech).
+"""Token embeddings: `word` (one trained vector per word, as in the paper) or `rich` (also n-grams, shape, part of speech).
 
 Shapes: B pages, L tokens, D width, U distinct words of a batch.
 """
@@ -13,10 +13,10 @@ from batag.features.vocabulary import PADDING, UNKNOWN
 
 
 class TokenEmbedding(nn.Module):
-    """The sum of a word's trained vector, the mean of its n-grams', and those of its shape and its parts of speech, as far as
-    the featurizer has them: a new word still looks like something. Pretrained features are projected and added.
+    """The sum of a word's trained vector, the mean vector of its n-grams, and the vectors of its shape and parts of speech, as
+    far as the featurizer has them; so an unknown word has a useful vector too. Pretrained features are projected and added.
 
-    Vectors start as N(0, 1/D) and are multiplied by sqrt(D), so that Adam moves them fast enough.
+    Vectors are initialised with N(0, 1/D) and multiplied by sqrt(D), so that Adam moves them fast enough.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class TokenEmbedding(nn.Module):
         return self.dropout(self.scale * vectors_BLD + self.of_pretrained(batch))
 
     def of_pretrained(self, batch: Batch[Tensor]) -> Tensor | float:
-        """The pretrained features in this width; 0 without any."""
+        """The pretrained features projected to the model's width; 0 if there are none."""
         return self.pretrained(batch.pretrained) if self.pretrained is not None and batch.pretrained is not None else 0.0
 
     def _seen(self, words_BL: Tensor) -> Tensor:
-        """In training some words are left out, so that the vector of an unknown word is trained too."""
+        """Word dropout: in training, replace some words by the unknown word so that its vector is trained too."""
         if not self.training or not self.word_dropout:
             return words_BL
         left_out_BL = (torch.rand(words_BL.shape, device=words_BL.device) < self.word_dropout) & (words_BL != PADDING)
@@ -67,10 +67,10 @@ class TokenEmbedding(nn.Module):
 
 
 def tensors(batch: Batch[Array], device: torch.device) -> Batch[Tensor]:
-    """A batch of features for the model."""
+    """A batch of features as tensors on a device."""
     return batch.map(lambda array: torch.from_numpy(array).to(device))
 
 
 def start_(weight: Tensor) -> None:
-    """N(0, 1/D) in every row."""
+    """Initialise every row with N(0, 1/D)."""
     nn.init.normal_(weight, std=weight.shape[1] ** -0.5)

@@ -1,4 +1,5 @@
-"""MUSE (Zhao et al. 2019, the authors' "Prime"): attention, dynamic convolution and feed-forward side by side, one norm after.
+"""MUSE (Zhao et al. 2019, the authors' "Prime"): attention, dynamic convolution and feed-forward in parallel, followed by one
+norm.
 
 Shapes: B pages, L tokens, D width, F inner width, H heads, K width of a head, T taps; N blocks of S tokens, which see W.
 """
@@ -16,11 +17,11 @@ from batag.encoders.encoder import Encoder, Sizes
 from batag.errors import UsageError
 
 BLOCK = 32
-"""Tokens whose filters make one matrix of the convolution."""
+"""Number of tokens whose filters form one matrix of the convolution."""
 
 
 class Muse(Encoder):
-    """`depth` layers; `kernels` are the convolution's widths, odd and separated by commas, and none is MUSE-simple."""
+    """`depth` layers; `kernels` are the odd kernel widths of the convolution, comma-separated; empty for MUSE-simple."""
 
     def __init__(self, *, kernels: str = "3,15", **sizes: Unpack[Sizes]) -> None:
         super().__init__(**sizes)
@@ -61,7 +62,7 @@ class MuseLayer(nn.Module):
         return self.norm(x_BLD + self.dropout(self.out(s_BLD)) + self.dropout(self.narrow(F.relu(h_BLF))))
 
     def _filters(self, v_BLD: Tensor) -> Tensor:
-        """One filter for each token and head: those of all kernels around the same middle, mixed by the gate."""
+        """One filter per token and head: the filters of all kernels, centred and mixed by the gate."""
         logits = self.filters(v_BLD).split([self.heads * kernel for kernel in self.kernels], dim=-1)
         widest = max(self.kernels)
         each_BLHT = (
@@ -72,7 +73,7 @@ class MuseLayer(nn.Module):
 
 
 def convolved(v_BLD: Tensor, w_BLHT: Tensor) -> Tensor:
-    """The sum over taps of w[t, head, tap] v[t + tap - T // 2], zeros beyond the ends, by one matrix for each block."""
+    """The sum over taps of w[t, head, tap] v[t + tap - T // 2], with zero padding, computed as one matrix product per block."""
     length, heads, taps = w_BLHT.shape[1:]
     blocks = math.ceil(length / BLOCK)
     block = math.ceil(length / blocks)
@@ -87,7 +88,7 @@ def convolved(v_BLD: Tensor, w_BLHT: Tensor) -> Tensor:
 
 
 def linear_within(limit: float, ins: int, outs: int, *, bias: bool = True) -> nn.Linear:
-    """A linear map that starts uniformly within `limit`, its bias zero."""
+    """A linear layer that is initialised uniformly within `limit`, with zero bias."""
     linear = nn.Linear(ins, outs, bias=bias)
     nn.init.uniform_(linear.weight, -limit, limit)
     if bias:
@@ -96,7 +97,7 @@ def linear_within(limit: float, ins: int, outs: int, *, bias: bool = True) -> nn
 
 
 def kernel_widths(text: str) -> list[int]:
-    """Odd numbers between commas; none is no convolution."""
+    """Parse comma-separated odd numbers; an empty text means no convolution."""
     parts = text.split(",") if text.strip() else []
     try:
         widths = [int(part) for part in parts]

@@ -18,8 +18,8 @@ KERNELS = ("softmax", "relu")
 
 
 class Performer(Encoder):
-    """`depth` layers with `features` random features of the `kernel`: one draw a layer is kept for evaluation and saved with
-    the weights, training draws anew in every forward. The relu kernel with 0 features has no projection."""
+    """`depth` layers with `features` random features of the `kernel`. One draw per layer is saved with the weights for
+    evaluation; training draws new features in every forward pass. The relu kernel with 0 features has no projection."""
 
     projections: Tensor | None
 
@@ -50,7 +50,7 @@ class Performer(Encoder):
 
 
 class PerformerLayer(nn.Module):
-    """y = LN(x + FAVOR(x)); out = LN(y + FFN(y)); the projections of attention have no biases."""
+    """y = LN(x + FAVOR(x)); out = LN(y + FFN(y)); the projections of the attention have no bias."""
 
     def __init__(self, width: int, heads: int, inner: int, *, kernel: str, dropout: float) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class PerformerLayer(nn.Module):
 
 
 def favor(q_k_2BHLK: Tensor, v_BHLK: Tensor, mask_BL: Tensor, projection_MK: Tensor | None, *, kernel: str) -> Tensor:
-    """phi(q) (phi(K)^T V) / (phi(q) sum phi(k)) over the real keys, in time and memory linear in L; heads side by side."""
+    """phi(q) (phi(K)^T V) / (phi(q) sum phi(k)) over the real keys, in time and memory linear in L, with concatenated heads."""
     if kernel == "relu":
         q_BHLM, k_BHLM = relu_features(q_k_2BHLK, projection_MK).unbind()
     else:
@@ -99,14 +99,14 @@ def softmax_features(q_k_2BHLK: Tensor, mask_BL: Tensor, projection_MK: Tensor) 
 
 
 def relu_features(q_k_2BHLK: Tensor, projection_MK: Tensor | None) -> Tensor:
-    """ReLU(M^(-1/2) W u) + 1e-3, or of u itself."""
+    """ReLU(M^(-1/2) W u) + 1e-3; without a projection W, of u itself."""
     if projection_MK is not None:
         q_k_2BHLK = F.linear(q_k_2BHLK, projection_MK * len(projection_MK) ** -0.5)
     return F.relu(q_k_2BHLK) + 1e-3
 
 
 def orthogonal_features(layers: int, features: int, width: int, *, device: torch.device | None = None) -> Tensor:
-    """[N, M, K] from torch's generator: rows in blocks of orthogonal ones, each as long as a Gaussian row of its own is."""
+    """Random features [N, M, K] from torch's generator: blocks of orthogonal rows with the norms of Gaussian rows."""
     blocks = -(-features // width)
     q, r = torch.linalg.qr(torch.randn(layers, blocks, width, width, device=device))
     # LAPACK chooses the signs by the matrix; with those of R's diagonal every direction is equally likely.

@@ -1,4 +1,4 @@
-"""Where a token stands: the interleaved sinusoid, a constant, alone or in a learned combination with the vectors."""
+"""Position encoding: the interleaved sinusoid, added as it is or in a learned linear combination."""
 
 import math
 

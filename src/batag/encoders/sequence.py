@@ -1,4 +1,4 @@
-"""A page as one sequence of words for the encoder, and the windows of a long one: nothing is ever cut off."""
+"""A page as one sequence of words, and the overlapping windows of a long page, so that nothing is truncated."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from batag.segmentation.segmentation import TokenizedField
 
 
 class Window(NamedTuple):
-    """Words `start` to `stop` are encoded together; the labels of `first` to `last` are taken from here."""
+    """Words `start` to `stop` are encoded together; the labels of words `first` to `last` are taken from this window."""
 
     start: int
     stop: int
@@ -21,7 +21,8 @@ class Window(NamedTuple):
 
 
 def page_words(fields: Sequence[TokenizedField]) -> tuple[list[str], list[int]]:
-    """The words of all fields in one row, and where each field begins; all but the main field are announced by `<name>`."""
+    """Concatenate the words of all fields, and return them with the start of each field. Every field but the main one is
+    preceded by the word `<name>`."""
     words: list[str] = []
     starts = []
     for field in fields:
@@ -33,13 +34,13 @@ def page_words(fields: Sequence[TokenizedField]) -> tuple[list[str], list[int]]:
 
 
 def join_windows(seen: Sequence[tuple[Window, Floats]], *, labels: int) -> Floats:
-    """The values of each word of a page [L,C], from those of each window."""
+    """Join the values of windows into the values of a whole page [L,C]."""
     parts = [values[view.first - view.start : view.last - view.start] for view, values in seen]
     return np.concatenate(parts) if parts else np.zeros((0, labels), dtype=np.float32)
 
 
 def windows(length: int, *, size: int, overlap: int) -> list[Window]:
-    """Overlapping windows over so many words; each word's label comes from the window that shows most around it."""
+    """Overlapping windows over `length` words; each word's label is taken from the window with the most context around it."""
     if not 0 <= overlap < size:
         raise UsageError(f"windows of {size} words cannot overlap by {overlap}", todo="The overlap is smaller than the window")
     if length <= size:

@@ -1,4 +1,4 @@
-"""Switch Transformer (Fedus et al.): the Transformer's layer with one of many feed-forward experts for each token.
+"""Switch Transformer (Fedus et al.): the Transformer layer with one of many feed-forward experts per token.
 
 Shapes: B pages, L tokens, D width, F inner width, E experts, T real tokens of the batch, S those that no expert drops.
 """
@@ -18,9 +18,9 @@ GROUPINGS = ("batch", "page")
 
 
 class Switch(Encoder):
-    """`depth` layers; in training an expert takes `capacity` times its even share of the batch's tokens (of a page's, by
-    `grouping`), earlier ones first, and `balance` weighs the loss that evens the shares out. Evaluation drops no token
-    unless `drop_in_evaluation`."""
+    """`depth` layers. In training an expert takes at most `capacity` times its even share of the tokens of the batch (or page,
+    by `grouping`), earlier tokens first; `balance` is the weight of the load-balancing loss. Evaluation drops no token unless
+    `drop_in_evaluation`."""
 
     def __init__(
         self,
@@ -74,12 +74,12 @@ class Switch(Encoder):
         return self._loss if self.training else 0.0
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy has not seen the last batch; and a tensor with a history cannot be copied."""
+        """Leave out the auxiliary loss of the last batch, whose tensor has a history and cannot be copied."""
         return self.__dict__ | {"_loss": 0.0}
 
 
 class SwitchLayer(nn.Module):
-    """y = LN(x + MHA(x)); out = LN(y + Switch(y)), and how uneven the experts' shares are."""
+    """y = LN(x + MHA(x)); out = LN(y + Switch(y)), and the load-balancing loss."""
 
     def __init__(self, width: int, heads: int, inner: int, *, dropout: float, **routing: Any) -> None:
         super().__init__()
@@ -100,8 +100,9 @@ class SwitchLayer(nn.Module):
 
 
 class SwitchFeedForward(nn.Module):
-    """p * FFN_e(y) with the router's first choice e and its probability p; 0 for padding and for a dropped token. In training
-    also E * sum_e f_e P_e: the share of tokens whose choice is e times its mean probability, 1 where all are even."""
+    """p * FFN_e(y) with the router's first choice e and its probability p; 0 for padding and dropped tokens. In training also
+    the load-balancing loss E * sum_e f_e P_e (fraction of tokens with choice e, times its mean probability), which is 1 if all
+    experts are chosen equally."""
 
     def __init__(
         self,
@@ -146,7 +147,7 @@ class SwitchFeedForward(nn.Module):
         return out_BLD, self.experts * (share_E @ chances_TE.mean(0))
 
     def _within_capacity(self, expert_T: Tensor, page_T: Tensor) -> Tensor:
-        """Whether fewer tokens before this one chose its expert than the expert takes."""
+        """Whether a token is within the capacity of its expert, counting the tokens before it."""
         group_T = page_T * self.experts + expert_T
         sorted_T, order_T = group_T.sort(stable=True)
         before_T = torch.arange(len(group_T), device=group_T.device) - torch.searchsorted(sorted_T, sorted_T)
@@ -156,7 +157,7 @@ class SwitchFeedForward(nn.Module):
         return torch.empty_like(group_T, dtype=torch.bool).index_copy(0, order_T, before_T < most_B[page_T[order_T]])
 
     def _expert_outputs(self, y_SD: Tensor, expert_S: Tensor) -> Tensor:
-        """Each token by its own expert; tokens come in the order of their experts."""
+        """The output of each token's expert; tokens are sorted by expert."""
         given = y_SD, expert_S, self.widen, self.widen_bias, self.narrow, self.narrow_bias
         if torch.is_grad_enabled():
             return _Experts.apply(*given)  # type: ignore[no-untyped-call]
@@ -166,7 +167,7 @@ class SwitchFeedForward(nn.Module):
 def _expert_outputs(
     y_SD: Tensor, expert_S: Tensor, widen_EDF: Tensor, widen_bias_EF: Tensor, narrow_EFD: Tensor, narrow_bias_ED: Tensor
 ) -> tuple[Tensor, Tensor, list[int]]:
-    """The outputs; and for the gradient what the experts' inner layers hold and how many tokens each has."""
+    """The outputs and, for the gradient, the activations of the experts' inner layers and the number of tokens of each."""
     counts = expert_S.bincount(minlength=len(widen_EDF)).tolist()
     h_SF, out_SD = y_SD.new_empty(len(y_SD), widen_EDF.shape[2]), torch.empty_like(y_SD)
     of_tokens = (x.split(counts) for x in (y_SD, h_SF, out_SD))
@@ -180,7 +181,7 @@ def _expert_outputs(
 
 
 class _Experts(torch.autograd.Function):
-    """The same with its gradient written out: every expert's goes straight into its place among all experts'."""
+    """The same with an explicit gradient, which is written directly into the gradients of all experts."""
 
     @staticmethod
     def forward(ctx: Any, y_SD: Tensor, expert_S: Tensor, *parameters: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The Transformer's encoder (Vaswani et al., as TensorFlow's tutorial of 2022 has it), post-norm.
+"""The Transformer encoder (Vaswani et al., as in TensorFlow's tutorial of 2022), post-norm.
 
 Shapes: B pages, L tokens, D width.
 """
@@ -14,7 +14,7 @@ from batag.encoders.encoder import Encoder, Sizes
 
 
 class Transformer(Encoder):
-    """`depth` layers and no norm of its own."""
+    """`depth` layers without a final norm."""
 
     def __init__(self, **sizes: Unpack[Sizes]) -> None:
         super().__init__(**sizes)

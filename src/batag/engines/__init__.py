@@ -1,4 +1,4 @@
-"""Running what was trained; engines are found by name and imported when first used."""
+"""Engines run a trained model; they are found by name and imported when first used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENGINES = ("torch", "torch-int8", "onnx")
 
 
 def build_engine(name: str, bundle: Bundle, *, device: str = "auto", threads: int | None = None) -> Engine:
-    """The engine of that name for a bundle; `threads` defaults to the number in the settings."""
+    """Build the engine of that name for a bundle; `threads` defaults to the number in the settings."""
     check_engine(name, bundle.description)
     if name == "onnx":
         from batag.engines.onnx_engine import OnnxEngine
@@ -28,7 +28,7 @@ def build_engine(name: str, bundle: Bundle, *, device: str = "auto", threads: in
 
 
 def check_engine(name: str, description: Description) -> str:
-    """The name, if it is an engine that the bundle has; every bundle has torch in float32."""
+    """Return the name of the engine if the bundle has it, else raise an error; every bundle has `torch`."""
     if name not in ENGINES:
         raise unknown_name(name, ENGINES, "an engine")
     if name != "torch" and name not in description.engines:

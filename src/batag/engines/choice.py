@@ -1,4 +1,4 @@
-"""Which engine runs a bundle: the one that starts and answers soonest, or for a large job the fastest that is installed."""
+"""Choose the engine of a bundle: the one that starts fastest or, for a large job, the one with the highest throughput."""
 
 from importlib.util import find_spec
 
@@ -7,13 +7,13 @@ from batag.engines import check_engine
 from batag.errors import TRAIN_EXTRA, UsageError
 
 LARGE_BYTES = 1_000_000
-"""An input of so many bytes, some thousand pages, takes longer than loading torch does."""
+"""Size of an input (some thousand pages) from which tagging takes longer than loading torch."""
 _LIBRARIES = {"torch": "torch", "torch-int8": "torch", "onnx": "onnxruntime"}
 
 
 def choose_engine(description: Description, *, wanted: str = "auto", device: str = "auto", large: bool = False) -> str:
-    """The engine of a bundle that is wanted; `auto` is ONNX Runtime if the bundle has its graph, or for a large job the engine
-    that was fastest when it was exported."""
+    """Return the name of the engine to use. `auto` is ONNX Runtime if the bundle has its graph or, for a `large` job, the
+    installed engine that was fastest when it was exported."""
     if wanted != "auto":
         check_engine(wanted, description)
     elif device not in ("auto", "cpu") or description.reads_pages:

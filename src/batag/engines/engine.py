@@ -1,4 +1,4 @@
-"""The contract of all engines, and what they share: only the encoder's layers differ.
+"""The interface of all engines, and what they have in common; they differ only in how they run the encoder's layers.
 
 Shapes: B pages, L tokens, D width, C labels.
 """
@@ -17,8 +17,8 @@ from batag.heads.numpy_heads import NumpyHeads
 
 
 class Engine(Protocol):
-    """Gives the probabilities of labels [L,C] for each sequence of words, the same whatever else is asked with it (to 1e-5; in
-    int8 to a step of its rounding)."""
+    """Computes label probabilities [L,C] for each sequence of words. They do not depend on the other sequences (to 1e-5; with
+    int8 to one rounding step)."""
 
     name: str
 
@@ -26,7 +26,7 @@ class Engine(Protocol):
 
 
 class LayerEngine(ABC):
-    """Words are looked up and answers made of logits in NumPy; `logits` is what one kind of engine does."""
+    """An engine that embeds words and applies the heads in NumPy; subclasses implement `logits`."""
 
     name: str
 
@@ -44,10 +44,10 @@ class LayerEngine(ABC):
         return in_batches(self.batch, sequences)
 
     def batch(self, pages: Sequence[Sequence[str]]) -> Floats:
-        """Probabilities [B,L,C] of pages of like length."""
+        """The probabilities [B,L,C] of pages of similar length."""
         vectors, mask, scores = self.table.look_up(pages)
         return self.heads(self.logits(vectors, mask), scores, mask)
 
     @abstractmethod
     def logits(self, vectors_BLD: Floats, mask_BL: NDArray[np.bool_]) -> Floats:
-        """The encoder's layers and its last one: [B,L,C]."""
+        """The logits [B,L,C] of the encoder and its linear layer."""

@@ -1,8 +1,8 @@
-"""Engines that are added to a bundle: made, compared with float32 torch on pages, and only then put into it.
+"""Export an engine: build it, compare it with float32 torch on pages, and only then add it to the bundle.
 
-The ONNX graph takes vectors and a mask, not words: every catalogue brings new words, and a word is looked up once when it is
-first seen (word_table). What follows the logits is a loop over a page's tokens that NumPy does for all pages at once.
-Shapes: B pages, L tokens, D width.
+The input of the ONNX graph is vectors and a mask, not words: every catalogue has new words, and the vector of a word is
+computed once when it is first seen (word_table). The heads after the logits run in NumPy for all pages at once. Shapes: B
+pages, L tokens, D width.
 """
 
 import logging
@@ -43,7 +43,7 @@ _MOST_PAGES = 1_000
 
 @dataclass(frozen=True)
 class Exported:
-    """An engine that was made, how it compares, and why it was refused, if it was."""
+    """An exported engine, its comparison with float32 torch, and the reason why it was refused (empty if it was added)."""
 
     engine: str
     parity: Parity
@@ -52,7 +52,7 @@ class Exported:
 
 
 def export(bundle: Bundle, *, engine: str, pages: Sequence[LabelledWords], force: bool = False) -> Exported:
-    """Make an engine, compare it with float32 torch on pages, and add it to the bundle unless it is worse."""
+    """Build an engine, compare it with float32 torch on pages, and add it to the bundle if it passes (or with `force`)."""
     check_export(bundle, engine=engine)
     if not pages:
         raise InputError("no page to check the export on", todo="Give pages that have tokens")
@@ -84,7 +84,7 @@ def export(bundle: Bundle, *, engine: str, pages: Sequence[LabelledWords], force
 
 
 def add_onnx(folder: Path, pages: Sequence[LabelledWords]) -> str:
-    """Give a new bundle its ONNX engine; the answer is why it has none, if it has none."""
+    """Add the ONNX engine to a new bundle; returns the reason if that is not possible, else an empty text."""
     bundle = read_bundle(folder)
     if "onnx" in bundle.description.engines:
         return ""
@@ -95,7 +95,7 @@ def add_onnx(folder: Path, pages: Sequence[LabelledWords]) -> str:
 
 
 def check_export(bundle: Bundle, *, engine: str) -> None:
-    """Whatever makes an export impossible, known before a page is read."""
+    """Raise an error before any work if an export is impossible."""
     if engine not in EXPORTED:
         raise UsageError(f"{engine!r} cannot be exported", todo=f"There are {' and '.join(EXPORTED)}; every bundle has torch")
     if engine == "onnx" and (missing := [name for name in _LIBRARIES if find_spec(name) is None]):
@@ -105,7 +105,7 @@ def check_export(bundle: Bundle, *, engine: str) -> None:
 
 
 def _verdict(parity: Parity, *, int8: bool) -> str:
-    """Why an engine is not good enough, if it is not."""
+    """The reason why an engine fails the comparison; empty if it passes."""
     if not int8:
         if parity.largest > LARGEST_DIFFERENCE:
             return f"a probability differs by {parity.largest:.2g}, more than {LARGEST_DIFFERENCE:g}"
@@ -117,7 +117,7 @@ def _verdict(parity: Parity, *, int8: bool) -> str:
 
 
 class _Layers(nn.Module):
-    """Vectors and mask to logits: all that a graph needs."""
+    """The module that is exported: vectors and mask to logits."""
 
     def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class _Layers(nn.Module):
 
 
 class _KnownPositions(nn.Module):
-    """x + PE from a table that reaches far enough: a graph needs no sine."""
+    """Adds the position encoding from a precomputed table, so that the graph contains no sine."""
 
     def __init__(self, table_LD: Tensor) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ class _KnownPositions(nn.Module):
 
 
 def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]]) -> bytes:
-    """The encoder as an ONNX file with any number of pages of any length up to a window (or 2,048 tokens)."""
+    """The encoder as an ONNX file for any number of pages of any length up to the window (at least 2,048 tokens)."""
     description = bundle.description
     longest = max(description.window, _LONGEST)
     encoder = deepcopy(reference.model.encoder)
@@ -180,7 +180,7 @@ def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]
 
 
 def _without_traces(model: Any) -> bytes:
-    """The graph without what the exporter notes of the code that it read: it names folders of this machine."""
+    """The graph without the exporter's notes about source code, which name local folders."""
     graph = model.graph
     for part in (
         model,
@@ -203,7 +203,7 @@ def _without_traces(model: Any) -> bytes:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No messages of the exporter's libraries: the comparison shows what came out."""
+    """Silence the messages of the exporter's libraries."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

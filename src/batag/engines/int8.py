@@ -1,7 +1,7 @@
-"""The linear layers of an encoder in int8: weights by their rows, inputs by ranges that were measured on pages.
+"""Int8 quantization of an encoder's linear layers: weights per row, inputs by ranges that were measured on pages.
 
-The ranges are fixed, not taken from each batch, so that a page's tags do not depend on what else is in the batch. Weights have
-7 bits: processors without int8 instructions add two products in 16 bits, which 8 would overflow.
+The ranges are fixed instead of taken from each batch, so that a page's tags do not depend on the rest of the batch. Weights
+have 7 bits, because processors without int8 instructions add two products in 16 bits, which would overflow with 8.
 """
 
 import warnings
@@ -18,7 +18,7 @@ _PRODUCT = "linear_with_input_q_dq_qweight_dq_output_fp32"
 
 
 def int8_works() -> bool:
-    """Whether this torch has the int8 product; it is no public function of torch."""
+    """Whether this version of torch has the int8 matrix product, which is not a public function."""
     try:
         Int8Linear(nn.Linear(8, 8), -1.0, 1.0)(torch.zeros(1, 8))
     except (AttributeError, RuntimeError, NotImplementedError):
@@ -27,7 +27,7 @@ def int8_works() -> bool:
 
 
 def input_ranges(layers: nn.Module, run: Callable[[], object]) -> dict[str, tuple[float, float]]:
-    """The lowest and highest number that goes into each linear layer while `run` runs."""
+    """The minimum and maximum of the input of each linear layer while `run` is called."""
     found: dict[str, tuple[float, float]] = {}
 
     def watch(name: str) -> Callable[[nn.Module, tuple[Tensor, ...]], None]:
@@ -48,7 +48,7 @@ def input_ranges(layers: nn.Module, run: Callable[[], object]) -> dict[str, tupl
 
 
 def quantize(layers: nn.Module, ranges: Ranges) -> None:
-    """Replace every linear layer that has a range by its int8 form; the last one, the head, stays in float32."""
+    """Replace every linear layer that has a range by an int8 layer; the head stays in float32."""
     for name, layer in _linear_layers(layers):
         if name in ranges:
             layers.set_submodule(name, Int8Linear(layer, *ranges[name]))
@@ -59,7 +59,7 @@ def _linear_layers(layers: nn.Module) -> list[tuple[str, nn.Linear]]:
 
 
 class Int8Linear(nn.Module):
-    """A linear layer of float32 numbers by one product in int8; a number outside the range counts as its border."""
+    """A linear layer that multiplies in int8; inputs outside the range are clipped."""
 
     def __init__(self, linear: nn.Linear, low: float, high: float) -> None:
         super().__init__()

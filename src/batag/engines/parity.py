@@ -1,4 +1,4 @@
-"""How far an engine's answers are from those of float32 torch, in probabilities, labels and scores."""
+"""Compare an engine with float32 torch: probabilities, labels and scores."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,14 +17,14 @@ from batag.features.batches import Floats, in_batches
 from batag.heads.prediction import probabilities
 
 LabelledWords = tuple[Sequence[str], Sequence[int]]
-"""The words of a page (or of a window of it) and the numbers of their labels; -1: not labelled."""
+"""The words of a page (or of a window) and the numbers of their labels; -1 for not labelled."""
 NEAR_TIE = 1e-4
 _ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class Point:
-    """Scores of one operating point: of float32 torch, and of the engine."""
+    """The scores of float32 torch and of the engine at one operating point."""
 
     before: Mapping[str, float]
     after: Mapping[str, float]
@@ -32,8 +32,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Parity:
-    """The largest and the mean difference of probabilities, tokens whose label is another (near-ties aside), and with
-    labelled pages the scores beside each other."""
+    """The largest and the mean difference of probabilities, the number of tokens with another label (near-ties aside) and, for
+    labelled pages, the scores of both."""
 
     tokens: int
     largest: float
@@ -43,12 +43,12 @@ class Parity:
     points: Mapping[str, Point]
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The comparison as a JSON object."""
         return asdict(self)
 
 
 def compare(engine: Engine, bundle: Bundle, pages: Sequence[LabelledWords]) -> Parity:
-    """An engine against the classifier itself, which shares nothing with it but the weights."""
+    """Compare an engine with the torch classifier, which has only the weights in common with it."""
     model, cpu = bundle.model(), choose_device("cpu")
     sequences = [words for words, _ in pages]
     with torch_threads(check_threads(None)):
@@ -82,7 +82,7 @@ def _points(bundle: Bundle, before: Floats, after: Floats, truth: Any) -> dict[s
 
 
 def compare_rates(engines: Mapping[str, Engine], sequences: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Tokens per second of each engine, the best of three rounds in turn; words were looked up before."""
+    """The throughput of each engine in tokens per second, the best of three rounds; words are looked up before the timing."""
     tokens = sum(map(len, sequences))
     best = dict.fromkeys(engines, 0.0)
     for _ in range(_ROUNDS):

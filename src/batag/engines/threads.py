@@ -1,7 +1,7 @@
-"""How many threads of the CPU an engine uses: those that were asked for, and never a pool that a fork left behind.
+"""The number of CPU threads of an engine.
 
-Torch has one number for the whole process, which is the user's: it is another only while an engine works. The threads of a
-pool do not live on in a forked child, and who waits for them there waits for ever: a forked child has one thread.
+Torch has one number for the whole process, which belongs to the user, so it is changed only while an engine runs. Thread pools
+do not survive a fork, and waiting for them would block for ever, so a forked child uses one thread.
 """
 
 import os
@@ -14,7 +14,7 @@ from batag.settings import settings
 
 
 class _Process:
-    """What is true of this process: whether it was forked, and what torch's number is outside of our work."""
+    """The state of this process: whether it was forked, and torch's number of threads outside of batag."""
 
     def __init__(self, *, forked: bool) -> None:
         self.forked, self.lock, self.inside, self.before = forked, Lock(), 0, 1
@@ -33,7 +33,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def check_threads(threads: int | None) -> int:
-    """How many are asked for; those of the settings if none is given."""
+    """Check the number of threads; the default is that of the settings."""
     if threads is None:
         return settings.threads
     if type(threads) is not int or threads < 1:
@@ -42,13 +42,13 @@ def check_threads(threads: int | None) -> int:
 
 
 def usable_threads(threads: int) -> int:
-    """How many of those that are asked for work in this process."""
+    """The number of threads that can be used in this process: 1 in a forked child."""
     return 1 if _process.forked else threads
 
 
 @contextmanager
 def torch_threads(threads: int) -> Iterator[None]:
-    """Torch with so many threads; what it had before comes back, also if several threads ask at a time."""
+    """Run torch with this number of threads and restore the old number afterwards, also with concurrent callers."""
     import torch
 
     process = _process

@@ -1,4 +1,4 @@
-"""PyTorch in float32, the reference that other engines are compared with, or with the encoder's linear layers in int8."""
+"""PyTorch in float32 (the reference for other engines), or with the encoder's linear layers in int8."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -19,7 +19,7 @@ from batag.heads.prediction import probabilities
 
 
 class TorchEngine(LayerEngine):
-    """The classifier of a bundle in float32 or, with the ranges of its layers' inputs, in int8."""
+    """Runs the classifier of a bundle in float32 or, given the `ranges` of the layers' inputs, in int8."""
 
     def __init__(
         self, bundle: Bundle, *, device: str = "auto", ranges: Ranges | None = None, threads: int | None = None

@@ -1,4 +1,4 @@
-"""Words to vectors without torch: the trained rows of each distinct word are summed up once, then its row is only looked up.
+"""Embed words without torch: the vector of each distinct word is computed once and cached in a table.
 
 Shapes: B pages, L tokens, D width, K places of the window CRF, C labels.
 """
@@ -27,9 +27,10 @@ Ints = NDArray[np.int64]
 
 
 class WordTable:
-    """A row for each word: its vector, and the window CRF's scores at each place (row 0: beyond the ends of a page).
+    """A cache with one row per word: its vector and its window CRF scores at each place of the window (row 0 stands for places
+    outside the page).
 
-    Past a number of rows it starts anew, so that memory stays bounded; a row depends on its word alone.
+    It is emptied when it is full; a row depends on its word only.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class WordTable:
             self._vectors[1:end], self._window[1:end] = self._known["vectors"], self._known["window"]
 
     def known(self) -> dict[str, Floats]:
-        """The rows of the most frequent words that were learnt from, to be kept; nothing where tokens are characters."""
+        """The rows of the most frequent training words, to be saved in a bundle; empty where tokens are characters."""
         words = self.featurizer.vocabulary.words[:_LISTED]
         if not words or self.featurizer.keys(words) is not words:
             return {}
@@ -93,7 +94,7 @@ class WordTable:
             return {"vectors": self._vectors[rows], "window": self._window[rows]}
 
     def look_up(self, pages: Sequence[Sequence[str]]) -> tuple[Floats, NDArray[np.bool_], Floats]:
-        """Vectors [B,L,D], which tokens are real [B,L], and the window CRF's scores [B,L,C] (0 without one)."""
+        """Vectors [B,L,D], the mask of real tokens [B,L], and the window CRF scores [B,L,C] (0 without one)."""
         with self._lock:
             rows_BL = self._numbers(pages)
             return self._vectors[rows_BL], rows_BL > 0, window_scores(rows_BL, self._window)
@@ -144,7 +145,7 @@ class WordTable:
             self._window[first:end] = scores.reshape(len(words), places, -1)
 
     def _projected(self, vectors: Floats) -> Floats:
-        """Pretrained vectors of words, in this width."""
+        """Pretrained vectors of words, projected to the model's width."""
         x = vectors.astype(float)
         x -= x.mean(1, keepdims=True)
         x /= np.sqrt((x * x).mean(1, keepdims=True) + _NORM_EPSILON)
@@ -159,7 +160,7 @@ def _longer(rows: Floats, size: int) -> Floats:
 
 
 def _sums(table: Floats, numbers: Sequence[list[int]]) -> Floats:
-    """The sum of some rows of a table, for each list of their numbers; of none it is 0."""
+    """For each list of row numbers, the sum of these rows of a table; 0 for an empty list."""
     counts = np.fromiter(map(len, numbers), dtype=np.int64, count=len(numbers))
     sums: Floats = np.zeros((len(numbers), table.shape[1]), dtype=np.float32)
     some = counts > 0

@@ -1,4 +1,4 @@
-"""How good tags are: token level (the paper's macro F1 and F2) and tag level (exact spans)."""
+"""Evaluate tags: by tokens (the paper's macro F1 and F2) and by tags (exact spans)."""
 
 from batag.evaluation.fscore import macro_fbeta
 

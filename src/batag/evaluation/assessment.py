@@ -1,6 +1,6 @@
-"""Tags that were found against those that people set: one way of counting for training, evaluation and benchmarks.
+"""Compare predicted tags with gold tags; training, evaluation and benchmarks all count this way.
 
-The truth is what people set: tags that touch are two, and one that no token can give is missed.
+Gold tags are taken as people set them: adjacent tags are separate, and a tag that does not fit the tokens counts as missed.
 """
 
 from collections.abc import Callable, Iterable
@@ -24,8 +24,7 @@ Wrong = Callable[[dict[str, Any]], object]
 
 @dataclass
 class StopWordCounts:
-    """What the rule for stop words took: tags that were found and removed, how many of them were right, and how many tags
-    that people set it forbids."""
+    """What the stop words removed: predicted tags, how many of these were correct, and gold tags that they make impossible."""
 
     removed: int = 0
     removed_right: int = 0
@@ -37,7 +36,7 @@ class StopWordCounts:
 
 @dataclass
 class Assessment:
-    """What was found: `report` is ready for JSON."""
+    """Collects the scores of pages; `report` returns them as a JSON object."""
 
     scores: Report
     pages: int = 0
@@ -56,7 +55,7 @@ class Assessment:
         return counts | rest | self.scores.report()
 
     def add(self, prediction: Prediction, decoding: Decoding, *, richness: Richness = None, wrong: Wrong | None = None) -> None:
-        """Score one page; `wrong` gets it if a tag is missed or needless, with gold and predicted tags."""
+        """Score one page; if it has a missed or wrong tag, `wrong` is called with its gold and predicted tags."""
         page, tags = prediction.page, decoding.tags_of(prediction, richness)
         scheme = decoding.scheme
         self.pages += 1
@@ -103,7 +102,7 @@ class Assessment:
 
 
 def true_labels(page: Page, field: TokenizedField, scheme: Scheme) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The label of each token as people gave it; -1 for a class that the tagger does not know."""
+    """The gold label number of each token; -1 for a class that the tagger does not know."""
     spans, _ = align(page, field)
     known = set(scheme.classes)
     labels = np.array(scheme.encode((span for span in spans if span[2] in known), length=len(field.tokens)), dtype=np.int64)
@@ -114,10 +113,10 @@ def true_labels(page: Page, field: TokenizedField, scheme: Scheme) -> np.ndarray
 
 
 def place(tag: Tag) -> Place:
-    """What tags are compared by."""
+    """The key by which tags are compared."""
     return tag.field, tag.start, tag.end, tag.label
 
 
 def places(tags: Iterable[Tag]) -> set[Place]:
-    """The places of all these tags."""
+    """The keys of all these tags."""
     return set(map(place, tags))

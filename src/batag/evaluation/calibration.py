@@ -1,4 +1,4 @@
-"""Scores that are probabilities: from the raw score of tags to the share of such tags that are right, learnt on dev."""
+"""Calibrate scores on dev, so that the score of a tag is the probability that it is correct."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _FOLDS, _BINS, _KNOTS, _FEWEST = 5, 10, 65, 50
 
 @dataclass(frozen=True)
 class Calibration:
-    """A rising line through knots (raw score, probability); `method` says how it was learnt."""
+    """An increasing piecewise linear function through knots (raw score, probability); `method` says how it was fitted."""
 
     method: str
     raw: tuple[float, ...]
     probability: tuple[float, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """As it stands in a bundle."""
+        """The calibration as it is stored in a bundle."""
         return {"method": self.method, "raw": list(self.raw), "probability": list(self.probability)}
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Calibration:
-        """The calibration that `to_dict` wrote."""
+        """Read a calibration that `to_dict` wrote."""
         return cls(given["method"], tuple(given["raw"]), tuple(given["probability"]))
 
     def __call__(self, raw: float | Floats) -> Floats:
@@ -38,10 +38,10 @@ AS_IT_IS = Calibration("none", (0.0, 1.0), (0.0, 1.0))
 
 
 def calibrate(raw: Floats, right: Floats, groups: NDArray[np.int64]) -> tuple[Calibration, dict[str, float], Floats]:
-    """The best of temperature, isotonic and none by cross-fitted ECE (folds of whole groups), each one's ECE, and the scores
-    as the best one, fitted without them, calibrates them.
+    """Choose between temperature scaling, isotonic regression and no calibration by cross-fitted expected calibration error
+    (ECE), with folds of whole `groups`. Returns the calibration, the ECE of each method, and the cross-fitted scores.
 
-    With fewer than fifty tags, or only right or only wrong ones, scores stay as they are.
+    With fewer than fifty tags, or if all are correct or all are wrong, scores are not calibrated.
     """
     raw = np.clip(raw, 0.0, 1.0)
     errors = {"none": expected_calibration_error(raw, right)}
@@ -60,7 +60,7 @@ def calibrate(raw: Floats, right: Floats, groups: NDArray[np.int64]) -> tuple[Ca
 
 
 def expected_calibration_error(scores: Floats, right: Floats) -> float:
-    """The mean distance between score and share that is right, over bins with equally many tags."""
+    """The mean distance between score and accuracy, over bins with equal numbers of tags."""
     if not len(scores):
         return 0.0
     order = np.argsort(scores, kind="stable")
@@ -69,14 +69,14 @@ def expected_calibration_error(scores: Floats, right: Floats) -> float:
 
 
 def reliability(scores: Floats, right: Floats) -> list[tuple[float, float, int]]:
-    """Mean score, share that is right, and number of tags of each bin: the points of a reliability plot."""
+    """Mean score, accuracy and number of tags of each bin: the points of a reliability plot."""
     order = np.argsort(scores, kind="stable")
     parts: Sequence[NDArray[np.int64]] = [part for part in np.array_split(order, _BINS) if len(part)]
     return [(float(scores[part].mean()), float(right[part].mean()), len(part)) for part in parts]
 
 
 def _temperature(raw: Floats, right: Floats) -> Calibration:
-    """sigmoid(a logit(raw) + b): temperature 1 / a and a bias, by Newton's method on the log-likelihood."""
+    """sigmoid(a logit(raw) + b): temperature 1 / a and a bias, fitted by Newton's method."""
     x = np.stack((_logit(raw), np.ones_like(raw)), axis=1)
     weights = np.zeros(2)
 
@@ -103,7 +103,7 @@ def _temperature(raw: Floats, right: Floats) -> Calibration:
 
 
 def _isotonic(raw: Floats, right: Floats) -> Calibration:
-    """The rising step function nearest to right and wrong (pool adjacent violators), as a line through its steps' middles."""
+    """Isotonic regression (pool adjacent violators), as a line through the middles of its steps."""
     order = np.argsort(raw, kind="stable")
     blocks: list[list[float]] = []  # sum of right, sum of raw, number
     # Equal scores are one block from the start: their order says nothing.

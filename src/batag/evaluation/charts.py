@@ -1,4 +1,4 @@
-"""Every chart of the product, with one look: a file appears whole, as PNG or SVG, and shows Chinese and Japanese letters."""
+"""All charts of the product in one style, as PNG or SVG with fonts for Chinese and Japanese; files are written atomically."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _OF_EPOCH = {"step", "epoch", "loss", "true", "predicted"} | _SCORES
 
 
 def check_picture(path: Path) -> None:
-    """Refuse a file that is neither PNG nor SVG, before the work and not after it."""
+    """Raise an error, before any work, if a file name is neither .png nor .svg."""
     if path.suffix.lower() not in (".png", ".svg"):
         raise UsageError(f"{path} is neither .png nor .svg", todo="Name the chart accordingly")
 
 
 @contextmanager
 def picture(path: Path, *, width: float, height: float, title: str = "") -> Iterator[Figure]:
-    """A figure to draw in (inches); the file appears when the block ends."""
+    """A figure to draw in (width and height in inches); the file is written when the block ends."""
     check_picture(path)
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -61,7 +61,7 @@ def picture(path: Path, *, width: float, height: float, title: str = "") -> Iter
 
 
 def finish_panel(axes: Axes, *, title: str = "", x: str = "", legend: bool = True, columns: int = 1) -> None:
-    """Title, axis and legend of one panel; a dollar in a name is a dollar."""
+    """Set title, axis label and legend of one panel; dollar signs in names are not mathematics."""
     axes.set_title(title, fontsize=10, parse_math=False)
     axes.set_xlabel(x)
     if legend and axes.get_legend_handles_labels()[0]:
@@ -70,7 +70,7 @@ def finish_panel(axes: Axes, *, title: str = "", x: str = "", legend: bool = Tru
 
 
 def draw_classes(report: dict[str, Any], path: Path) -> None:
-    """Tokens and tags of each class in each split (`batag inspect`); logarithmic, because classes are far apart."""
+    """Draw tokens and tags of each class in each split on a logarithmic axis (`batag inspect`)."""
     splits = report["splits"]
     classes = list(dict.fromkeys(name for split in splits.values() for name in split["classes"]))
     pages = ", ".join(f"{name} {split['pages']:,}" for name, split in splits.items())
@@ -90,7 +90,7 @@ def draw_classes(report: dict[str, Any], path: Path) -> None:
 
 
 def draw_scores(report: dict[str, Any], path: Path, *, title: str) -> None:
-    """Precision, recall, F1 and F2 of each class, and how many tokens were predicted in percent of the true ones."""
+    """Draw precision, recall, F1 and F2 of each class, and its predicted tokens in percent of the gold ones."""
     tokens, classes = report["tokens"], report["tokens"]["classes"]
     at = range(len(classes))
     with picture(path, width=10, height=4.2, title=title) as figure:
@@ -110,7 +110,7 @@ def draw_scores(report: dict[str, Any], path: Path, *, title: str) -> None:
 
 
 def draw_dial(report: Mapping[str, Any], path: Path, *, title: str) -> None:
-    """Scores over richness with the three operating points, and how reliable tag scores are (`dial_report`)."""
+    """Draw the scores by richness with the three operating points, and a reliability plot (`dial_report`)."""
     rows = report["rows"]
     with picture(path, width=11, height=4.6, title=title) as figure:
         left, right = figure.subplots(1, 2)
@@ -131,7 +131,7 @@ def draw_dial(report: Mapping[str, Any], path: Path, *, title: str) -> None:
 
 
 def draw_curves(lines: Sequence[dict[str, Any]], path: Path, *, title: str) -> None:
-    """A run over its epochs, from the lines of `metrics.jsonl`: loss, scores, learning rate, predicted and true amounts."""
+    """Draw a run by epochs, from the lines of `metrics.jsonl`: loss, scores, learning rate, predicted and gold counts."""
     # A line that was damaged is left out of the picture.
     steps = [line for line in lines if line["kind"] == "step" and line.keys() >= _OF_STEP]
     epochs = [line for line in lines if line["kind"] == "epoch" and line.keys() >= _OF_EPOCH]
@@ -162,7 +162,7 @@ def draw_curves(lines: Sequence[dict[str, Any]], path: Path, *, title: str) -> N
 
 
 def draw_learning_curve(points: Sequence[Mapping[str, Any]], path: Path, *, title: str) -> None:
-    """Macro F1 and F2 over the number of labelled pages, and the F2 of each class (`batag curve`)."""
+    """Draw macro F1 and F2 by the number of labelled pages, and the F2 of each class (`batag curve`)."""
     sizes = sorted({point["pages"] for point in points})
     of = [[point for point in points if point["pages"] == size] for size in sizes]
     with picture(path, width=10, height=4.4, title=title) as figure:
@@ -180,7 +180,7 @@ def draw_learning_curve(points: Sequence[Mapping[str, Any]], path: Path, *, titl
 
 
 def _cjk_fonts() -> list[str]:
-    """Fonts of this machine that can draw Chinese and Japanese."""
+    """The installed fonts with Chinese and Japanese characters."""
     from matplotlib import font_manager
 
     return sorted({font.name for font in font_manager.fontManager.ttflist if font.name.startswith(_FONTS)})

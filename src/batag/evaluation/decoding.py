@@ -1,4 +1,4 @@
-"""Probabilities of tokens to labels and tags: what is measured is made by the code that makes what is shipped."""
+"""Turn token probabilities into labels and tags; evaluation and tagging use the same code."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Richness = str | float | None
 
 @dataclass(slots=True)
 class Prediction:
-    """A page in tokens with the probabilities of each token's labels [L,C], one array a field; `again` says that its words were
-    asked for before, `by_file` that its language is that of most pages of its file."""
+    """A tokenized page with label probabilities [L,C] per field. `again` says that the same words were predicted before,
+    `by_file` that the language is that of most pages of its file."""
 
     page: Page
     fields: list[TokenizedField]
@@ -40,8 +40,8 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Decoding:
-    """How probabilities become tags: a dial (none: the most probable labels), a calibration, and the stop words of each
-    language (none: all that is found is a tag)."""
+    """How probabilities become tags: a dial (None for the most probable labels), a calibration, and the stop words by language
+    (None to keep all tags)."""
 
     scheme: Scheme
     dial: Dial | None = None
@@ -51,16 +51,16 @@ class Decoding:
 
     @cached_property
     def without_stop_words(self) -> Decoding:
-        """The same, but all that is found is a tag."""
+        """The same decoding without stop words."""
         return replace(self, stop_words={})
 
     @cached_property
     def _of_class(self) -> NDArray[np.float64]:
-        """1 where a label is of a class."""
+        """A matrix that is 1 where a label belongs to a class."""
         return np.eye(len(self.scheme.classes) + 1)[class_numbers(self.scheme)]
 
     def offsets(self, richness: Richness) -> Floats | None:
-        """What is added to the logit of each label at a richness; balanced if none is given, None without operating points."""
+        """The logit offset of each label at a richness (default: balanced); None without operating points."""
         value = parse_richness(richness)
         if value in self._offsets:
             return self._offsets[value]
@@ -76,17 +76,17 @@ class Decoding:
         return self._offsets[value]
 
     def labels_of(self, prediction: Prediction, richness: Richness = None) -> list[NDArray[np.int64]]:
-        """The label of each token, one array a field."""
+        """The predicted label of each token, one array per field."""
         offsets = self.offsets(richness)
         return [_labels(values, offsets) for values in prediction.probabilities]
 
     def tags_of(self, prediction: Prediction, richness: Richness = None) -> list[Tag]:
-        """Neighbouring tokens of one class (or B- and I-) as tags. The score is the mean probability of the class over the
-        tokens of the tag, calibrated: it does not move with richness."""
+        """The tags of a page: adjacent tokens of one class (flat), or B- and I- labels (bio). The score is the calibrated mean
+        probability of the class over the tag's tokens; it does not depend on richness."""
         return self.tags_of_all([prediction], richness)[0]
 
     def tags_of_all(self, predictions: Sequence[Prediction], richness: Richness = None) -> list[list[Tag]]:
-        """The tags of many pages at once, the same as of each."""
+        """The tags of many pages at once, with the same result as one by one."""
         values = [each for prediction in predictions for each in prediction.probabilities if len(each)]
         if not values:
             return [[] for _ in predictions]
@@ -121,7 +121,7 @@ class Decoding:
         return found
 
     def _scores(self, values: Floats, starts: Numbers, ends: Numbers, classes: Numbers) -> list[float]:
-        """The calibrated mean probability of a class between two places, for each pair of places."""
+        """The calibrated mean probability of a class over each span of tokens."""
         if not len(starts):
             return []
         of_class = np.concatenate((values @ self._of_class, np.zeros((1, self._of_class.shape[1]))))

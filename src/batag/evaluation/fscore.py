@@ -1,4 +1,4 @@
-"""F scores from a confusion matrix: rows are the truth, columns the prediction, class 0 is none; 0/0 counts as 0."""
+"""F scores from a confusion matrix (rows: gold, columns: predicted, class 0: none); 0/0 counts as 0."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -7,7 +7,7 @@ Floats = NDArray[np.float64]
 
 
 def macro_fbeta(confusion: ArrayLike, beta: float, skip_none: bool = False) -> float:
-    """The mean over classes of F_beta: all of them (the paper's main tables) or without none (its appendix)."""
+    """The mean F_beta over all classes (the paper's main tables) or, with `skip_none`, without none (its appendix)."""
     scores = fbeta(confusion, beta)[1 if skip_none else 0 :]
     return float(scores.mean()) if scores.size else 0.0
 
@@ -19,13 +19,13 @@ def fbeta(confusion: ArrayLike, beta: float) -> Floats:
 
 
 def precision(confusion: ArrayLike) -> Floats:
-    """Of what was predicted as a class, the share that is."""
+    """For each class, the fraction of predicted tokens that are correct."""
     hits, _, predicted = _counts(confusion)
     return _ratio(hits, predicted)
 
 
 def recall(confusion: ArrayLike) -> Floats:
-    """Of what is of a class, the share that was predicted so."""
+    """For each class, the fraction of gold tokens that were predicted."""
     hits, true, _ = _counts(confusion)
     return _ratio(hits, true)
 

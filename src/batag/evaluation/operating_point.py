@@ -1,4 +1,4 @@
-"""The dial between clean and rich: offsets of the classes' logits, chosen on dev, that never fall as richness rises.
+"""The dial between clean and rich tags: logit offsets of the classes, chosen on dev, that never decrease as richness rises.
 
 Shapes: N tokens, L labels, C classes (none first).
 """
@@ -27,7 +27,7 @@ _BAGS, _ROUNDS, _MOST_LOGITS = 8, 10, 1_000_000
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Where the dial stands, the F_beta that it is best for on dev, and the offset of each class."""
+    """A richness, the beta whose F_beta it maximises on dev, and the logit offset of each class."""
 
     richness: float
     beta: float
@@ -36,23 +36,23 @@ class OperatingPoint:
 
 @dataclass(frozen=True)
 class Dial:
-    """Operating points in order of richness; between two of them offsets move in a straight line."""
+    """The operating points in order of richness; offsets between two points are interpolated."""
 
     points: tuple[OperatingPoint, ...]
 
     def offsets(self, richness: float) -> Floats:
-        """The offset of each class at a richness of 0 (clean) to 1 (rich)."""
+        """The logit offset of each class at a richness from 0 (clean) to 1 (rich)."""
         places = [point.richness for point in self.points]
         columns = zip(*(point.offsets for point in self.points), strict=True)
         return np.array([np.interp(richness, places, column) for column in columns])
 
     def still(self, classes: Sequence[str]) -> list[str]:
-        """The classes whose tags are the same at every richness, but for what the others take from them or leave them."""
+        """The classes whose offsets are the same at every richness."""
         columns = zip(*(point.offsets for point in self.points), strict=True)
         return [name for name, column in zip(classes, columns, strict=True) if len(set(column)) == 1]
 
     def to_dicts(self, classes: Sequence[str]) -> list[dict[str, object]]:
-        """As it stands in a bundle."""
+        """The operating points as they are stored in a bundle."""
         return [
             {"richness": p.richness, "beta": p.beta, "offsets": dict(zip(classes, map(float, p.offsets), strict=True))}
             for p in self.points
@@ -60,7 +60,7 @@ class Dial:
 
     @classmethod
     def from_dicts(cls, points: Sequence[Mapping[str, object]], classes: Sequence[str]) -> Dial:
-        """The dial that `to_dicts` wrote; a class that it does not know has 0."""
+        """Read a dial that `to_dicts` wrote; unknown classes get the offset 0."""
         found = []
         for point in points:
             offsets = point["offsets"]
@@ -71,7 +71,7 @@ class Dial:
 
 
 def parse_richness(given: str | float | None) -> float | None:
-    """`clean`, `balanced`, `rich` or a number from 0 to 1."""
+    """Parse `clean`, `balanced`, `rich` or a number from 0 to 1."""
     if given is None:
         return None
     try:
@@ -86,17 +86,17 @@ def parse_richness(given: str | float | None) -> float | None:
 
 
 def steps() -> list[float]:
-    """Places of the dial to look at it by."""
+    """The values of richness at which the dial is evaluated."""
     return [number / 20 for number in range(21)]
 
 
 def log_probabilities(values: NDArray[Any]) -> Floats:
-    """Logits that offsets are added to; a probability of 0 stays finite."""
+    """Logarithms of probabilities, to add offsets to; finite also for a probability of 0."""
     return np.log(np.maximum(values.astype(np.float64), 1e-12))
 
 
 def label_offsets(scheme: Scheme, offsets: Sequence[float] | Floats) -> Floats:
-    """The offset of each label: none has 0, a class the same for all its labels."""
+    """The offset of each label: 0 for none, that of the class for all labels of a class."""
     return np.concatenate(([0.0], np.asarray(offsets, dtype=np.float64)))[class_numbers(scheme)]
 
 
@@ -111,10 +111,11 @@ def choose_dial(
     fewest: int = 1,
     before: Dial | None = None,
 ) -> Dial:
-    """The points of clean, balanced and rich, best for macro F_beta on dev; `pages_N` says which page a token is of.
+    """Choose the operating points clean, balanced and rich, which maximise macro F_beta on dev; `pages_N` is the page of each
+    token.
 
-    Offsets are means over resamplings of the pages, so that a few tokens of dev do not decide. A class with fewer than
-    `fewest` tokens in dev keeps what it had `before`, or 0: nothing is known of it.
+    Offsets are means over bootstrap samples of the pages, so that a few dev tokens do not decide. A class with fewer than
+    `fewest` tokens in dev keeps its offset `before`, or 0.
     """
     kept_N = _some_pages(pages_N, most=max(_MOST_LOGITS // (len(scheme.classes) + 1), 10_000), seed=seed)
     sweep = _Sweep(logits_NL[kept_N], truth_N[kept_N], scheme)
@@ -139,7 +140,7 @@ def choose_dial(
 
 
 def _some_pages(pages_N: Integers, *, most: int, seed: int) -> NDArray[np.bool_]:
-    """Which tokens to look at: all, or of a very large dev set those of some pages."""
+    """A mask of the tokens to use: all, or those of some pages if dev is very large."""
     if len(pages_N) <= most:
         return np.ones(len(pages_N), dtype=bool)
     names = np.unique(pages_N)
@@ -149,7 +150,7 @@ def _some_pages(pages_N: Integers, *, most: int, seed: int) -> NDArray[np.bool_]
 
 
 def _bags(pages_N: Integers, *, seed: int) -> list[Floats]:
-    """How often each token counts in each resampling of the pages; the first is dev as it is."""
+    """The weight of each token in each bootstrap sample of the pages; the first is dev itself."""
     names, of_page_N = np.unique(pages_N, return_inverse=True)
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=_BAGS - 1)
@@ -157,7 +158,7 @@ def _bags(pages_N: Integers, *, seed: int) -> list[Floats]:
 
 
 class _Sweep:
-    """Finds the offsets that make macro F_beta of weighted tokens highest, one class after the other."""
+    """Finds the offsets that maximise macro F_beta of weighted tokens, one class after the other."""
 
     def __init__(self, logits_NL: Floats, truth_N: Integers, scheme: Scheme) -> None:
         class_of = class_numbers(scheme)
@@ -169,7 +170,7 @@ class _Sweep:
         return np.asarray(np.bincount(self.truth_N, weights=weights_N, minlength=self.size), dtype=np.float64)
 
     def best(self, weights_N: Floats, *, beta: float, low: Floats, high: Floats, start: Floats) -> Floats:
-        """Class by class the best offset given the others', until none gets better."""
+        """Optimise the offset of one class after the other until none improves."""
         best, offsets = -1.0, np.clip(start, low, high)
         for _ in range(_ROUNDS):
             score = best
@@ -185,9 +186,9 @@ class _Sweep:
     def best_of_class(
         self, weights_N: Floats, offsets: Floats, number: int, *, beta: float, low: float, high: float
     ) -> tuple[float, float]:
-        """Move one class's offset from low to high: token after token changes from what it is otherwise to this class.
+        """Move the offset of one class from low to high, where token after token changes to this class.
 
-        The best offset (of equals the nearest to the one before), and the macro F_beta there.
+        Returns the best offset (among equals the one nearest to the old offset) and its macro F_beta.
         """
         own, truth_N = number + 1, self.truth_N
         shifted_NC = self.logits_NC + np.concatenate(([0.0], offsets))
@@ -224,7 +225,7 @@ class _Sweep:
 
 
 def dial_report(rows: Sequence[Mapping[str, float]], scores: Mapping[str, Floats], right: Floats) -> dict[str, Any]:
-    """One row per richness, and how reliable the scores of tags are before and after calibration."""
+    """One row of scores per richness, and the reliability of tag scores before and after calibration."""
     return {
         "points": dict(NAMES),
         "rows": list(rows),

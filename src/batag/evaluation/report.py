@@ -1,4 +1,4 @@
-"""Scores of many pages: over all, and by language, field and shop."""
+"""Scores of many pages, overall and by language, field and shop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ GROUPS = ("language", "field", "shop")
 
 @dataclass(slots=True)
 class ScoredField:
-    """One field of a page: labels of its tokens and its tags, as they are and as they were predicted."""
+    """One field of a page: gold and predicted token labels and tags."""
 
     language: str
     field: str
@@ -44,7 +44,7 @@ class _Scores:
 
 
 class Report:
-    """Collects scored fields; `report` gives all their scores, ready for JSON."""
+    """Collects scored fields; `report` returns all scores as a JSON object."""
 
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme
@@ -52,7 +52,7 @@ class Report:
         self._groups: dict[str, dict[str, _Scores]] = {group: {} for group in GROUPS}
 
     def add(self, scored: ScoredField) -> None:
-        """One field of one page."""
+        """Add one field of one page."""
         self._all.add(scored)
         for group, scores in self._groups.items():
             name = getattr(scored, group)
@@ -61,7 +61,7 @@ class Report:
             scores[name].add(scored)
 
     def report(self) -> dict[str, Any]:
-        """Scores over all pages, and by each group that has more than one member."""
+        """The scores over all pages, and by language, field and shop where there are several."""
         by = {
             group: {name: each.report() for name, each in sorted(scores.items())}
             for group, scores in self._groups.items()

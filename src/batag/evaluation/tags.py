@@ -1,4 +1,4 @@
-"""Tag level: a tag counts as found only if its field, borders and class are all right."""
+"""Tag-level scores: a tag is correct only if its field, borders and class are all correct."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class TagScores:
-    """Counts true, predicted and found tags of each class."""
+    """Counts gold, predicted and correct tags of each class."""
 
     def __init__(self) -> None:
         self.true: Counter[str] = Counter()
@@ -14,13 +14,13 @@ class TagScores:
         self.found: Counter[str] = Counter()
 
     def add(self, truth: Iterable[tuple[Hashable, str]], predicted: Iterable[tuple[Hashable, str]]) -> None:
-        """Tags of one page (or field) as (place, class); places are compared exactly."""
+        """Add the tags of one page (or field) as (place, class) pairs; places must match exactly."""
         true, found = set(truth), set(predicted)
         for counter, tags in ((self.true, true), (self.predicted, found), (self.found, true & found)):
             counter.update(name for _, name in tags)
 
     def report(self) -> dict[str, Any]:
-        """Micro (all tags as one heap), macro (the mean over classes that people tagged), each class, most frequent first."""
+        """Micro scores (over all tags), macro scores (mean over classes with gold tags) and each class, most frequent first."""
         names = sorted(self.true.keys() | self.predicted.keys(), key=lambda name: (-self.true[name], name))
         rows = {name: _scores(self.found[name], self.true[name], self.predicted[name]) for name in names}
         there = [row for row in rows.values() if row["true"]]

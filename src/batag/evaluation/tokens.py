@@ -1,4 +1,4 @@
-"""Token level: a confusion matrix over none and the classes, and all that follows from it."""
+"""Token-level scores from a confusion matrix over none and the classes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,13 +11,13 @@ from batag.labels.scheme import NONE, Scheme
 
 
 def class_numbers(scheme: Scheme) -> NDArray[np.int64]:
-    """The class of each label, none being 0."""
+    """The class number of each label; 0 for none."""
     per_class = (len(scheme.labels) - 1) // max(len(scheme.classes), 1)
     return np.concatenate(([0], np.repeat(np.arange(1, len(scheme.classes) + 1), per_class)))
 
 
 class TokenScores:
-    """Counts tokens by true and predicted class; labels of a BIO scheme count as their class, so that schemes compare."""
+    """Counts tokens by gold and predicted class; B- and I- labels count as their class, so that schemes can be compared."""
 
     def __init__(self, scheme: Scheme) -> None:
         self.classes = (NONE, *scheme.classes)
@@ -25,7 +25,7 @@ class TokenScores:
         self.confusion: NDArray[np.int64] = np.zeros((len(self.classes),) * 2, dtype=np.int64)
 
     def add(self, truth: Sequence[int] | NDArray[Any], predicted: Sequence[int] | NDArray[Any]) -> None:
-        """Labels of tokens by number; a truth below 0 does not count."""
+        """Add gold and predicted label numbers; tokens with a gold label below 0 are ignored."""
         true, found = np.asarray(truth, dtype=np.int64), np.asarray(predicted, dtype=np.int64)
         known = true >= 0
         size = len(self.classes)
@@ -33,10 +33,10 @@ class TokenScores:
         self.confusion += np.bincount(cells, minlength=size * size).reshape(size, size)
 
     def summary(self) -> dict[str, float]:
-        """The four macros: F1 and F2, over all classes that are there and without none.
+        """Macro F1 and F2, over all classes that occur and without none.
 
-        A class that no token truly has has no F score: it is in no mean, also if it was predicted; that shows in its own
-        row, and in the recall of what those tokens are.
+        A class without gold tokens has no F score and is left out of the means even if it was predicted; such mistakes lower
+        the recall of the gold classes.
         """
         f1, f2 = fbeta(self.confusion, 1), fbeta(self.confusion, 2)
         return {
@@ -47,18 +47,18 @@ class TokenScores:
         }
 
     def _mean(self, scores: Floats, *, first: int = 0) -> float:
-        """Over the classes that some token truly has."""
+        """The mean over the classes with gold tokens."""
         there = scores[first:][self.confusion.sum(1)[first:] > 0]
         return float(there.mean()) if there.size else 0.0
 
     def in_short(self) -> dict[str, float]:
-        """Precision and recall (means over the classes without none), macro F0.5, and the summary."""
+        """Mean precision and recall without none, macro F0.5, and the summary."""
         table = self.confusion
         without_none = {"precision": self._mean(precision(table), first=1), "recall": self._mean(recall(table), first=1)}
         return without_none | {"macro_f0.5": self._mean(fbeta(table, 0.5))} | self.summary()
 
     def report(self) -> dict[str, Any]:
-        """The summary and each class: precision, recall, F1, F2, true and predicted amounts."""
+        """The summary and, for each class, precision, recall, F1, F2, gold and predicted counts."""
         table = self.confusion
         columns = {"precision": precision(table), "recall": recall(table), "f1": fbeta(table, 1), "f2": fbeta(table, 2)}
         amounts = {"true": table.sum(1), "predicted": table.sum(0)}

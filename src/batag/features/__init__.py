@@ -1,1 +1,1 @@
-"""What is known of a word: number, n-grams, shape, part of speech, and what pretrained vectors say of it."""
+"""The features of a word: its number, n-grams, shape, part of speech and pretrained features."""

@@ -1,6 +1,6 @@
-"""A Hugging Face model that reads the whole page, used as it is.
+"""A Hugging Face model that reads whole pages and is not fine-tuned.
 
-Shapes: P pieces, K numbers a token.
+Shapes: P word pieces, K features per token.
 """
 
 import math
@@ -35,7 +35,7 @@ def backbone_files(folder: Path) -> list[Path]:
 
 
 class Backbone:
-    """The mean of all hidden states (the embedding's and every layer's), then over the pieces of each token."""
+    """The mean of all hidden states (embedding and layers), averaged over the word pieces of each token."""
 
     kind = "backbone"
     language: str | None = None
@@ -61,14 +61,14 @@ class Backbone:
         self._bytes = 0
 
     def read(self, pages: Sequence[Sequence[str]]) -> Floats:
-        """The states [B,L,K] of the tokens of pages, zeros at padding."""
+        """The hidden states [B,L,K] of the tokens of pages, zeros at padding."""
         states = np.zeros((len(pages), max(map(len, pages)), self.width), dtype=np.float32)
         for row, page in zip(states, pages, strict=True):
             row[: len(page)] = self._of_page(tuple(page)).numpy()
         return states
 
     def _of_page(self, page: tuple[str, ...]) -> Tensor:
-        """Each page by itself, so that nothing depends on what else is asked; pages come again every epoch."""
+        """The hidden states of one page; pages are read one by one, so that they do not influence each other, and cached."""
         if page not in self._known:
             self._known[page] = vectors = torch.cat([self._read(chunk) for chunk in self._chunks(page)]).half()
             self._bytes += vectors.nbytes
@@ -77,7 +77,7 @@ class Backbone:
         return self._known[page].float()
 
     def _chunks(self, page: Sequence[str]) -> Iterator[list[str]]:
-        """As many words at a time as the model can hold."""
+        """Split a page into chunks of words that fit into the model."""
         pieces = self._tokenizer(list(page), is_split_into_words=True, add_special_tokens=False, truncation=False)
         amounts = Counter(pieces.word_ids())
         chunk: list[str] = []
@@ -107,7 +107,7 @@ class Backbone:
 
 
 def _check_claims(config: Any, weights: Path) -> None:
-    """Whether there are weights for as large a model as the configuration claims (a few may be missing), before it is made."""
+    """Raise an error if the configuration describes a larger model than the weights file holds (a few may be missing)."""
     from transformers import AutoModel
 
     with safe_open(weights, "np") as file:

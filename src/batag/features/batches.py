@@ -1,4 +1,4 @@
-"""Sequences in batches of like length: for training in an order that seed and epoch fix, for prediction without waste."""
+"""Batches of sequences of similar length: in a reproducible random order for training, with little padding for prediction."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ _FEWEST_TOKENS = 512
 
 
 def epoch_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) -> list[list[int]]:
-    """Every example once, by number: shuffled, then sorted by length within pools of 50 batches, so that little is padded."""
+    """Every example once, as lists of indices: shuffled, then sorted by length within pools of 50 batches to reduce padding."""
     # Told by seed and epoch alone: a resumed run sees the same batches without any state.
     rng = random.Random(f"{seed}/{epoch}")
     order = list(range(len(lengths)))
@@ -28,8 +28,8 @@ def epoch_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) 
 
 
 def by_length(lengths: Sequence[int], *, tokens: int) -> list[list[int]]:
-    """Every example that is not empty once, shortest first, as many together as fill so many (padded) tokens; a batch that is
-    worth its call ends before more than a twelfth of it would be padding."""
+    """Every non-empty example once, as lists of indices, shortest first. A batch has at most `tokens` tokens with padding, and
+    ends earlier where more than a twelfth of it would be padding."""
     batches: list[list[int]] = []
     real = 0
     numbers = [number for number, length in enumerate(lengths) if length]
@@ -46,7 +46,7 @@ def by_length(lengths: Sequence[int], *, tokens: int) -> list[list[int]]:
 
 
 def in_batches(predict: Callable[[list[Sequence[str]]], Floats], sequences: Sequence[Sequence[str]]) -> list[Floats]:
-    """What `predict` says of each sequence [L,C], called with batches of like length [B,L,C]."""
+    """Call `predict` on batches of sequences of similar length, and return the values [L,C] of each sequence."""
     results: list[Floats] = [np.zeros((0, 0), dtype=np.float32)] * len(sequences)
     for batch in by_length(list(map(len, sequences)), tokens=BATCH_TOKENS):
         for number, values in zip(batch, predict([sequences[number] for number in batch]), strict=True):

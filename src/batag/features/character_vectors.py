@@ -1,7 +1,7 @@
-"""Vectors of words, known or new, that a small convolutional network computes from their characters.
+"""Word vectors that a small convolutional network computes from the characters of a word, known or unknown.
 
-Shapes: N words, T characters of all words in a row, U distinct ones, K numbers per character, H hidden units, D numbers per
-word, E word classes.
+Shapes: N words, T characters of all words concatenated, U distinct ones, K features per character, H hidden units, D features
+per word, E word classes.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ Ints = NDArray[np.int64]
 
 
 class CharacterVectors(PretrainedWords):
-    """A word is read alone, in lower case: two convolutions over three characters, then the mean and the greatest of what they
-    give, projected. A linear classifier gives its two most probable word classes.
+    """Each word is read in lower case by two convolutions over three characters; the mean and the maximum over the characters
+    are projected. A linear classifier gives the word's two most probable word classes.
 
-    In float64 and rounded, so that a word's numbers are the same whatever other words are read with it.
+    It computes in float64 and rounds, so that the features of a word do not depend on the other words of the batch.
     """
 
     kind = "character_vectors"
 
     def __init__(self, characters: str, names: Sequence[str], arrays: Arrays, *, language: str | None = None) -> None:
-        """`rows` says which row of `characters` [C,K] is whose (several may share one; the last is for all others); the layers
-        are `first` [H,3K], `second` [H,3H], `last` [D,2H] and, a row per name, `word_classes` [E,D], each with a `..._bias`."""
+        """`rows` gives the row of each character in the table `characters` [C,K] (rows may be shared; the last one is for
+        unknown characters). The layers are `first` [H,3K], `second` [H,3H], `last` [D,2H] and `word_classes` [E,D] (a row per
+        name), each with a `..._bias`."""
         self.characters, self.names, self._arrays, self.language = characters, tuple(names), dict(arrays), language
         self._row_of = dict(zip(characters, arrays["rows"].tolist(), strict=True))
         given = {name: value.astype(np.float64) for name, value in arrays.items()}
@@ -84,7 +85,7 @@ class CharacterVectors(PretrainedWords):
 
     @classmethod
     def of_files(cls, names: bytes, arrays: bytes, *, language: str | None = None) -> CharacterVectors:
-        """From what `files` gave, which may have been tampered with (ValueError)."""
+        """Read what `files` wrote; raises ValueError if it is damaged or was changed."""
         from safetensors.numpy import load
 
         listed, found = json.loads(names), load(arrays)
@@ -114,14 +115,14 @@ class CharacterVectors(PretrainedWords):
 
 
 class _Convolution:
-    """A character with the one before and the one after it, zeros beyond a word's ends, and ReLU."""
+    """A convolution over a character and the ones before and after it, with zero padding, followed by ReLU."""
 
     def __init__(self, weight: Doubles, bias: Doubles) -> None:
         self._weight_K3H = np.concatenate(np.split(weight, 3, axis=1)).T.copy()
         self._bias = bias
 
     def products(self, x_TK: Doubles) -> Doubles:
-        """What a character gives to the one after it, to itself and to the one before it."""
+        """The contributions of a character to the next one, to itself and to the one before."""
         found: Doubles = x_TK @ self._weight_K3H
         return found
 

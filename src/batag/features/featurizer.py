@@ -1,6 +1,6 @@
-"""Words to numbers, the same for training and for every engine.
+"""Turn words into features, in the same way for training and for every engine.
 
-Shapes: B pages, L tokens, U distinct words of a batch, K numbers of pretrained features.
+Shapes: B pages, L tokens, U distinct words of a batch, K pretrained features.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Batch(Generic[T]):
-    """The features of pages, in NumPy arrays or in tensors.
+    """The features of a batch of pages, as NumPy arrays or as tensors.
 
-    `words` and `mask` are [B,L]. What follows from how a word is written is there once for each distinct word, and
-    `word_of_token` [B,L] says which one a token is: its shape, and the rows of all words' n-grams, parts of speech and window
-    features one after the other, with `..._offsets` where a word's begin. `pretrained` is [B,L,K].
+    `words` and `mask` are [B,L]. Features of the spelling are stored once per distinct word, and `word_of_token` [B,L] maps
+    tokens to them: the shape, and the concatenated rows of n-grams, parts of speech and window features, with `..._offsets`
+    where each word begins. `pretrained` is [B,L,K].
     """
 
     words: T
@@ -53,7 +53,7 @@ class Batch(Generic[T]):
     pretrained: T | None = None
 
     def map(self, change: Callable[[T], V]) -> Batch[V]:
-        """The same with every array changed: `batch.map(torch.from_numpy)`."""
+        """Apply a function to every array: `batch.map(torch.from_numpy)`."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         changed: dict[str, Any] = {name: None if value is None else change(value) for name, value in values.items()}
         return Batch(**changed)
@@ -61,7 +61,7 @@ class Batch(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The features of a word that was looked up, in little memory."""
+    """The cached features of a word, in compact arrays."""
 
     word: int
     ngrams: Ints
@@ -73,10 +73,10 @@ class _Known:
 
 @dataclass(frozen=True, kw_only=True)
 class Featurizer:
-    """All that is known of words: their numbers, hashed n-grams, shapes and parts of speech, the features of a window CRF that
-    sees `window` words to each side, and pretrained features. Without `ngram_buckets` a word is its number alone.
+    """Computes all features of words: number, hashed n-grams, shape, parts of speech, features of a window CRF that sees
+    `window` words to each side, and pretrained features. Without `ngram_buckets` a word has only its number.
 
-    Nothing of it changes after it was built; words that were looked up are remembered, up to a number.
+    It is immutable; the features of words are cached, up to a limit.
     """
 
     vocabulary: Vocabulary
@@ -100,23 +100,24 @@ class Featurizer:
         head: Mapping[str, Any] = MappingProxyType({}),
         pretrained: PretrainedFeatures | None = None,
     ) -> Featurizer:
-        """The featurizer that the `input` and `head` tables of a recipe or bundle mean."""
+        """Build the featurizer from the `input` and `head` tables of a recipe or bundle."""
         sizes = {name: input.get(name, usual) for name, usual in _RICH.items()} if input["kind"] == "rich" else {}
         window = {"window": head.get("window_crf", 0), "window_buckets": head.get("window_crf_buckets", 1)}
         return cls(vocabulary=vocabulary, pretrained=pretrained, **sizes, **window)
 
     @staticmethod
     def fold(word: str) -> str:
-        """The form that words with n-grams are known by; the shape keeps the case."""
+        """The form under which a word is looked up in the vocabulary; the shape keeps its case."""
         return word.lower()
 
     @property
     def pretrained_width(self) -> int:
-        """How many numbers the pretrained features of a token are; 0 without any."""
+        """The number of pretrained features per token; 0 without any."""
         return self.pretrained.width if self.pretrained is not None else 0
 
     def keys(self, words: Sequence[str]) -> Sequence[Key]:
-        """Where tokens are single characters (as in many corpora), each is known with the word that it lies in."""
+        """The cache keys of words. Where tokens are single characters (as in many corpora), a key includes the dictionary word
+        around the character."""
         if not self.part_of_speech_buckets or list(map(len, words)).count(1) < _CHARACTERS * len(words):
             return words
         keys: list[Key] = []
@@ -127,7 +128,7 @@ class Featurizer:
         return keys
 
     def features(self, key: Key, clusters: Sequence[str] = ()) -> WordFeatures:
-        """The features of one word; `clusters` are the groups of like words that pretrained features put it into."""
+        """The features of one word; `clusters` are its clusters in the pretrained features."""
         word, around, place = (key, key, "") if isinstance(key, str) else key
         named = (*parts_of_speech(around), *clusters) if self.part_of_speech_buckets or self.window else ()
         parts = [f"{part}{place}" for part in (*named, *place)] if self.part_of_speech_buckets else []
@@ -141,7 +142,7 @@ class Featurizer:
         )
 
     def look_up(self, keys: Sequence[Key]) -> tuple[list[WordFeatures], Floats | None]:
-        """The features of words, and the pretrained vectors of words [N,K] if there are any."""
+        """The features of words, and their pretrained vectors [N,K] or None."""
         words = self.pretrained.words if self.pretrained is not None else None
         if words is None:
             return list(map(self.features, keys)), None
@@ -149,7 +150,7 @@ class Featurizer:
         return list(map(self.features, keys, clusters)), vectors
 
     def batch(self, pages: Sequence[Sequence[str]], *, window: bool = True, pretrained: bool = True) -> Batch[Array]:
-        """Pages (words in order) side by side, the shorter ones padded; `window` or `pretrained` features may be left out."""
+        """The features of pages (lists of words), padded to one length; `window` and `pretrained` features can be left out."""
         with _LOCK:
             keys = list(map(self.keys, pages))
             rows_BL = self._numbered(keys)
@@ -172,7 +173,7 @@ class Featurizer:
         return Batch(**arrays)
 
     def _numbered(self, pages: Sequence[Sequence[Key]]) -> Ints:
-        """The row of each token's features among those that are remembered, 0 at padding."""
+        """The cache row of each token, 0 at padding."""
         if not self._known or len(self._known) > _REMEMBERED:
             self._forget()
         if new := [key for key in dict.fromkeys(chain.from_iterable(pages)) if key not in self._rows]:
@@ -200,12 +201,12 @@ def _compact(features: WordFeatures, vector: Floats | None) -> _Known:
 
 
 def _in_a_row(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """All of them one after the other, and where each begins."""
+    """Concatenate arrays, and return the offsets at which each begins."""
     return np.concatenate(rows), np.cumsum([0, *map(len, rows[:-1])])
 
 
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:
-    """The distinct rows of a batch in order of appearance, whatever was seen before it, and which one stands where."""
+    """The distinct rows of a batch in order of appearance, and the index of each token's row among them."""
     distinct, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)

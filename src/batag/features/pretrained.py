@@ -1,6 +1,7 @@
-"""Pretrained features, used as they are: vectors and clusters of words, or a Hugging Face model that reads the whole page.
+"""Pretrained features, which are not trained further: vectors and clusters of words, or a Hugging Face model that reads whole
+pages.
 
-Shapes: B pages, L tokens, N words, K numbers a token.
+Shapes: B pages, L tokens, N words, K features per token.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _TINY = np.float32(1e-12)
 
 
 class PretrainedWords(ABC):
-    """Knows words one by one, whatever stands around them."""
+    """Pretrained features of single words, independent of their context."""
 
     kind: str
     width: int
@@ -30,25 +31,25 @@ class PretrainedWords(ABC):
 
     @property
     def parts(self) -> tuple[PretrainedWords, ...]:
-        """What it is joined from."""
+        """The members that it was joined from."""
         return (self,)
 
     @abstractmethod
     def look_up(self, words: Sequence[str]) -> tuple[Floats, list[Clusters]]:
-        """The vectors of words [N,K], and the clusters of like words that each is in, if there are clusters."""
+        """The vectors of words [N,K], and the clusters of each word, if there are any."""
 
     @abstractmethod
     def files(self) -> dict[str, bytes]:
-        """What a bundle keeps of it, by name."""
+        """The files to store in a bundle, by name."""
 
     def named(self, names: bytes, numbers: bytes) -> dict[str, bytes]:
-        """Its files by their names in a bundle: kind and language."""
+        """The two files under their names in a bundle, made from kind and language."""
         stem = f"{self.kind}.{self.language}" if self.language else self.kind
         return {f"{stem}.json": names, f"{stem}.safetensors": numbers}
 
 
 class JoinedWords(PretrainedWords):
-    """What several know of words, side by side, each with mean 0 and deviation 1, so that none outweighs another."""
+    """The concatenated vectors of several members, each standardised to mean 0 and deviation 1 so that none dominates."""
 
     kind = "joined"
 
@@ -69,14 +70,14 @@ class JoinedWords(PretrainedWords):
 
 @dataclass(frozen=True)
 class PretrainedFeatures:
-    """What is known of words, a model that reads pages (the backbone), or both side by side; never neither."""
+    """Pretrained features of words, a backbone that reads pages, or both concatenated."""
 
     words: PretrainedWords | None = None
     backbone: Backbone | None = None
 
     @property
     def parts(self) -> tuple[Backbone | PretrainedWords, ...]:
-        """What it consists of, in the order of its numbers."""
+        """The members, in the order of their features."""
         words = self.words.parts if self.words is not None else ()
         return words if self.backbone is None else (self.backbone, *words)
 
@@ -85,7 +86,7 @@ class PretrainedFeatures:
         return sum(part.width for part in (self.backbone, self.words) if part is not None)
 
     def of(self, pages: Sequence[Sequence[str]], vectors_BLK: Floats | None) -> Floats:
-        """The features [B,L,K] of the tokens of pages, of which the `vectors` of their words are known."""
+        """The features [B,L,K] of the tokens of pages, given the `vectors` of their words."""
         if self.backbone is None:
             assert vectors_BLK is not None
             return vectors_BLK
@@ -94,17 +95,17 @@ class PretrainedFeatures:
 
 
 def join_words(parts: Sequence[PretrainedWords]) -> PretrainedWords | None:
-    """All that is known of words, if there is anything."""
+    """Join pretrained words into one; None if there are none."""
     return JoinedWords(parts) if len(parts) > 1 else parts[0] if parts else None
 
 
 def join(words: PretrainedWords | None, backbone: Backbone | None = None) -> PretrainedFeatures | None:
-    """Both, if there is anything."""
+    """Combine pretrained words and a backbone; None if there is neither."""
     return None if words is None and backbone is None else PretrainedFeatures(words, backbone)
 
 
 def _standard(x_NK: Floats) -> Floats:
-    """Each row with mean 0 and deviation 1; a row of zeros stays one."""
+    """Standardise each row to mean 0 and deviation 1; a row of zeros stays zero."""
     apart = x_NK - x_NK.mean(-1, keepdims=True)
     found: Floats = apart / np.sqrt(np.square(apart).mean(-1, keepdims=True) + _TINY)
     return found

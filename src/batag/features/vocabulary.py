@@ -1,4 +1,4 @@
-"""The words of the training pages by number: 0 is padding, 1 an unknown word."""
+"""The vocabulary: words of the training pages by number; 0 is padding, 1 the unknown word."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PADDING, UNKNOWN, FIRST = 0, 1, 2
 
 
 class Vocabulary:
-    """Words in order of their number."""
+    """A list of words in order of their number."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(words)
@@ -17,13 +17,13 @@ class Vocabulary:
 
     @classmethod
     def of(cls, words: Iterable[str], *, min_count: int = 1) -> Vocabulary:
-        """The words that occur at least so often, the most frequent first."""
+        """The words that occur at least `min_count` times, most frequent first."""
         counts = Counter(words)
         kept = [word for word, count in counts.items() if count >= min_count]
         return cls(sorted(kept, key=lambda word: (-counts[word], word)))
 
     def __len__(self) -> int:
-        """Rows of a table of their vectors."""
+        """The number of rows of an embedding table, with padding and the unknown word."""
         return len(self.words) + FIRST
 
     def number(self, word: str) -> int:

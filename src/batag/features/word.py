@@ -1,4 +1,4 @@
-"""The features that a word has by how it is written, as rows of hashed tables: n-grams, shape, window features."""
+"""Features of a word's spelling, as rows of hash tables: n-grams, shape, window features."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ _LONGEST = 64
 _AFFIX = 3
 _BEGUN = {step: crc32(f"{step}:".encode()) for step in range(-16, 17)}
 Key = str | tuple[str, str, str]
-"""A word; or a character, the word that it lies in and its place there."""
+"""A word; or a character with the dictionary word around it and its position there."""
 
 
 class WordFeatures(NamedTuple):
-    """A word in numbers: its own, and the rows of its n-grams, shape and parts of speech; `window` has the rows of the window
-    CRF, a list for each place of the window that the word may stand at."""
+    """The features of a word: its number, and the rows of its n-grams, shape and parts of speech; `window` has the rows of the
+    window CRF for each place of the window."""
 
     word: int
     ngrams: list[int]
@@ -26,17 +26,17 @@ class WordFeatures(NamedTuple):
 
 
 def whole_word(key: Key) -> str:
-    """A word; of a character, the word that it lies in."""
+    """The word of a key; for a character, the dictionary word around it."""
     return key if isinstance(key, str) else key[1]
 
 
 def hashed(text: str, buckets: int) -> int:
-    """The row of a table with so many buckets."""
+    """The row of a text in a hash table with `buckets` rows."""
     return crc32(text.encode(errors="replace")) % buckets
 
 
 def ngram_rows(word: str, *, min_ngram: int, max_ngram: int, buckets: int) -> list[int]:
-    """The rows of all n-grams of `<word>`; of a very long word, of its two ends."""
+    """The rows of all character n-grams of `<word>`; a very long word is reduced to its two ends."""
     if len(word) > 2 * _LONGEST:
         word = word[:_LONGEST] + word[-_LONGEST:]
     letters = [letter.encode(errors="replace") for letter in f"<{word}>"]
@@ -53,7 +53,8 @@ def ngram_rows(word: str, *, min_ngram: int, max_ngram: int, buckets: int) -> li
 
 
 def window_rows(key: Key, parts_of_speech: Sequence[str], *, side: int, buckets: int) -> list[list[int]]:
-    """The rows of the window features of a word, for each place from `side` words before to `side` words after."""
+    """The rows of the window features of a word for each place, from `side` words before to `side` words after the labelled
+    word."""
     own, near, far = window_features(key, parts_of_speech)
     encoded = [feature.encode(errors="replace") for feature in own]
     rows = []
@@ -65,7 +66,7 @@ def window_rows(key: Key, parts_of_speech: Sequence[str], *, side: int, buckets:
 
 
 def window_features(key: Key, parts_of_speech: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """The window CRF's features of a word that is to be labelled, of one next to it, and of one further off."""
+    """The window CRF's features of a word if it is the labelled word, if it is adjacent to it, and if it is further away."""
     word, around, place = (key, key, "") if isinstance(key, str) else key
     around = around[:_LONGEST].lower()
     far = [f"w={word[:_LONGEST]}", f"shape={shape(word)}"]
@@ -79,7 +80,7 @@ def window_features(key: Key, parts_of_speech: Sequence[str]) -> tuple[list[str]
 
 @lru_cache(1024)
 def shape(word: str) -> str:
-    """The classes of its characters, runs shortened: NORDVIK is X, 120cm is dx, ルモラ is k."""
+    """The character classes of a word with runs shortened: NORDVIK is X, 120cm is dx, ルモラ is k."""
     return _RUNS.sub(r"\1", word[:_LONGEST].translate(_CLASSES))
 
 
@@ -98,7 +99,7 @@ def _character_class(character: str) -> str:
 
 
 class _Classes(dict[int, str]):
-    """The class of each character, by its code; found once."""
+    """A cache of the class of each character."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _character_class(chr(code))

@@ -1,6 +1,6 @@
-"""Pretrained word vectors: from word2vec's and GloVe's files, or those of an installed spaCy model.
+"""Pretrained word vectors: from files of word2vec or GloVe, or of an installed spaCy model.
 
-Shapes: N words, K numbers per word, G clusterings.
+Shapes: N words, K features per word, G clusterings.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ ClusterNumbers = NDArray[np.uint16]
 
 
 class WordVectors(PretrainedWords):
-    """A vector for each word, as it is written, in lower case or in its normal form; a word that is not in the table has
-    zeros. With `clusters` a word is also known by the numbers of the clusters of like words that it is in.
-    """
+    """A table of word vectors. A word is looked up as written, in lower case, then in its normal form; unknown words have
+    zeros. With `clusters`, words also have the numbers of their clusters."""
 
     kind = "word_vectors"
 
@@ -42,8 +41,8 @@ class WordVectors(PretrainedWords):
         clusters: ClusterNumbers | None = None,
         language: str | None = None,
     ) -> None:
-        """`table` has a first row of zeros; `rows` says which row is a word's, else there is one per word, in order;
-        `clusters` [N,G] has the number of a word's cluster in each clustering."""
+        """The first row of `table` is zeros; `rows` gives the row of each word (default: one row per word, in order);
+        `clusters` [N,G] has each word's cluster in each clustering."""
         self.words, self.width, self.language = list(words), table.shape[1], language
         self._table, self._rows, self._clusters = table, rows, clusters
         self._place_of = {word: place for place, word in enumerate(self.words, 1)}
@@ -69,7 +68,7 @@ class WordVectors(PretrainedWords):
 
     @classmethod
     def of_files(cls, words: bytes, table: bytes, *, language: str | None = None) -> WordVectors:
-        """From what `files` gave, which may have been tampered with (ValueError)."""
+        """Read what `files` wrote; raises ValueError if it is damaged or was changed."""
         from safetensors.numpy import load
 
         names, found = json.loads(words), load(table)
@@ -89,7 +88,7 @@ class WordVectors(PretrainedWords):
 
 
 def vector_files(name: str) -> tuple[Path, ...]:
-    """The file of that name; or those of the installed spaCy model of that name."""
+    """The file of that name, or the files of the installed spaCy model of that name."""
     if Path(name).exists() or not name.isidentifier():
         return (Path(name),)
     try:
@@ -104,8 +103,8 @@ def vector_files(name: str) -> tuple[Path, ...]:
 
 
 def read_vectors(path: Path, *more: Path) -> WordVectors:
-    """word2vec's binary format (.bin) or text (word, numbers; with or without word2vec's first line), also .gz; or the files
-    of a spaCy model. Of a word that stands twice the first vector counts."""
+    """Read word vectors: word2vec's binary format (.bin) or text (word and numbers, with or without word2vec's first line),
+    also .gz, or the files of a spaCy model. If a word occurs twice, the first vector is used."""
     if more:
         return _of_spacy(path)
     damaged = "Give word2vec's .bin, or text as GloVe's: a word and its numbers a line"
@@ -130,7 +129,7 @@ def read_vectors(path: Path, *more: Path) -> WordVectors:
 
 
 def _of_spacy(path: Path) -> WordVectors:
-    """Many words of a spaCy model may share a row."""
+    """Read the vectors of a spaCy model, in which several words may share a row."""
     try:
         from spacy.strings import StringStore
         from spacy.vectors import Vectors

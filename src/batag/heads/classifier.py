@@ -1,4 +1,4 @@
-"""Featurizer, embedding, encoder and head in one model: pages to the logits of their labels."""
+"""The whole model: featurizer, embedding, encoder and heads; from pages to label logits."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from batag.heads.torch_heads import Chain, WindowCRF, linear_head
 class TokenClassifier(nn.Module):
     """`batch -> logits [B,L,C]`; with a chain or a window CRF they are log probabilities.
 
-    The window CRF learns by itself: in training the encoder answers alone.
+    In training the window CRF, which was fitted before, is not used.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class TokenClassifier(nn.Module):
         return self.read(self.input(batch), batch)
 
     def read(self, vectors_BLD: Tensor, batch: Batch[Tensor]) -> Tensor:
-        """The logits of a batch whose tokens have these vectors."""
+        """The logits of a batch, given the vectors of its tokens."""
         logits: Tensor = self.head(self.encoder(vectors_BLD, batch.mask))
         logits = logits if self.chain is None else self.chain(logits, batch.mask)
         return logits if self.window_crf is None or self.training else self.window_crf.mix(logits, batch)
@@ -57,8 +57,8 @@ def build_classifier(
     head: Mapping[str, Any] = MappingProxyType({}),
     pretrained_width: int | None = None,
 ) -> TokenClassifier:
-    """A classifier with fresh weights from the `input`, `encoder` and `head` tables of a recipe or bundle; `pretrained_width`
-    is given where the pretrained features are not loaded."""
+    """Build a classifier with fresh weights from the `input`, `encoder` and `head` tables of a recipe or bundle.
+    `pretrained_width` is given where the pretrained features are not loaded."""
     built = build_encoder(**{name: value for name, value in encoder.items() if name != "options"}, **own_options(encoder))
     dropouts = {name: input[name] for name in ("dropout", "word_dropout") if name in input}
     given = featurizer.pretrained_width if pretrained_width is None else pretrained_width
@@ -67,7 +67,7 @@ def build_classifier(
 
 
 def own_options(encoder: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands under `options`: only what no other encoder has."""
+    """The options of the encoder that only this encoder has."""
     options = dict(encoder.get("options", {}))
     if twice := sorted(options.keys() & encoder.keys()):
         raise UsageError(f"encoder.options.{twice[0]} is set twice", todo=f"Set encoder.{twice[0]} alone")

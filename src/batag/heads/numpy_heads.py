@@ -1,4 +1,4 @@
-"""The heads in NumPy, for tagging without torch: they give the marginals of each token.
+"""The heads in NumPy, for tagging without torch: they compute the marginals of each token.
 
 Shapes: B pages, L tokens, C labels, N chains, K places of a window; 2 stands for the two directions.
 """
@@ -19,7 +19,7 @@ _NORMED = 4
 
 
 class NumpyHeads:
-    """What follows the encoder's logits: the chain, if there is one, and the window CRF, if there is one, mixed in."""
+    """Everything after the encoder's logits: the chain and the mixed-in window CRF, as far as the bundle has them."""
 
     def __init__(self, arrays: Mapping[str, Floats], *, labels: int, chain: bool, window_crf: bool) -> None:
         self.chain = ChainWeights(arrays, "chain.", labels=labels) if chain else None
@@ -27,7 +27,7 @@ class NumpyHeads:
         self.mixing_weight = float(weight_of(arrays, "window_crf.mixing_weight")) if window_crf else 0.0
 
     def __call__(self, logits_BLC: Floats, scores_BLC: Floats, mask_BL: Mask) -> Floats:
-        """Probabilities of the labels of each token; `scores` are those of the window CRF."""
+        """The label probabilities of each token; `scores` are those of the window CRF."""
         pairs = ((self.chain, logits_BLC), (self.window_crf, scores_BLC))
         chains = [(chain, scores) for chain, scores in pairs if chain is not None]
         found = chain_marginals([chain for chain, _ in chains], [scores for _, scores in chains], mask_BL) if chains else []
@@ -41,7 +41,7 @@ class NumpyHeads:
 
 
 class ChainWeights:
-    """Which label follows which, begins and ends a page, as factors; the names are those of `torch_heads.Chain`."""
+    """The transition, start and end scores of a chain as factors, named as in `torch_heads.Chain`."""
 
     def __init__(self, arrays: Mapping[str, Floats], prefix: str = "", *, labels: int) -> None:
         shapes = {"transitions": (labels, labels), "starts": (labels,), "ends": (labels,)}
@@ -53,7 +53,7 @@ class ChainWeights:
 
 
 def chain_marginals(chains: Sequence[ChainWeights], scores: Sequence[Floats], mask_BL: Mask) -> list[Doubles]:
-    """The marginals [B,L,C] of each chain over its scores; all chains and both directions go through the page together."""
+    """The marginals [B,L,C] of each chain over its scores; all chains and both directions are computed together."""
     (pages, length), labels = mask_BL.shape, scores[0].shape[-1]
     steps = np.empty((length, len(chains), 2, pages, labels))
     for number, values_BLC in enumerate(scores):
@@ -81,8 +81,8 @@ def chain_marginals(chains: Sequence[ChainWeights], scores: Sequence[Floats], ma
 
 
 def window_scores(rows_BL: Ints, table_NKC: Floats) -> Floats:
-    """The window CRF's scores [B,L,C] of tokens whose words have these rows of a table of scores at each place of the window;
-    row 0 is what lies beyond the ends of a page."""
+    """The window CRF's scores [B,L,C], from each word's row in a table of scores per place of the window; row 0 stands for
+    places outside the page."""
     (pages, length), (places, labels) = rows_BL.shape, table_NKC.shape[1:]
     beyond = np.zeros((pages, places // 2), dtype=np.int64)
     wide = np.concatenate((beyond, rows_BL, beyond), axis=1)
@@ -93,14 +93,14 @@ def window_scores(rows_BL: Ints, table_NKC: Floats) -> Floats:
 
 
 def softmax(logits: Doubles) -> Doubles:
-    """The marginals of the linear head: each token by itself."""
+    """The marginals of the linear head: a softmax for each token."""
     factors = np.exp(logits - logits.max(-1, keepdims=True))
     found: Doubles = factors / factors.sum(-1, keepdims=True)
     return found
 
 
 def weight_of(arrays: Mapping[str, Floats], name: str, *shape: int) -> Floats:
-    """A weight of a bundle, which has this shape or is an error."""
+    """A weight of a bundle; another shape than the given one is an error."""
     found = arrays.get(name)
     if found is None or found.shape != shape:
         what = f"does not fit bundle.json: {name} is not {'x'.join(map(str, shape)) or 'a number'}"

@@ -1,4 +1,4 @@
-"""Probabilities of labels by the classifier itself, as training asks for them."""
+"""Predict label probabilities with the torch classifier, as training needs them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The heads as torch modules: they learn, and give the log marginals of each token.
+"""The heads as torch modules: they are trained, and compute the log marginals of each token.
 
 Shapes: B pages, L tokens, D width, C labels, U distinct words of a batch, K places of a window; 2: the two directions.
 """
@@ -11,7 +11,7 @@ from batag.encoders.blocks import several_linears
 from batag.features.featurizer import Batch
 
 MIXING_WEIGHT = "window_crf.mixing_weight"
-"""Its name among the weights of a classifier."""
+"""The name of the mixing weight among the weights of a classifier."""
 
 
 def linear_head(width: int, labels: int) -> nn.Linear:
@@ -22,8 +22,8 @@ def linear_head(width: int, labels: int) -> nn.Linear:
 class Chain(nn.Module):
     """A linear-chain CRF over logits: `logits [B,L,C], mask [B,L] -> log marginals [B,L,C]`.
 
-    Which label follows which, begins and ends a page is learnt, from zero. Any objective takes the marginals as it takes
-    probabilities, and so do the dial and the scores.
+    Its transition, start and end scores are learned, starting from zero. Objectives, dial and scores use its marginals in place
+    of probabilities.
     """
 
     def __init__(self, labels: int) -> None:
@@ -51,8 +51,8 @@ class Chain(nn.Module):
 class WindowCRF(nn.Module):
     """A linear-chain CRF over the features of a word and of `side` words to each side: `batch -> log marginals [B,L,C]`.
 
-    It sees less than the encoder and errs elsewhere, so that the two together err less; on few pages it is the better one. Its
-    weights (one row of labels per hashed feature) are fitted before the encoder learns, and then stay.
+    It makes other mistakes than the encoder, so that a mixture of both makes fewer; with few pages it is the better of the two.
+    Its weights (one row of label scores per hashed feature) are fitted before the encoder is trained, and then fixed.
     """
 
     def __init__(self, labels: int, *, side: int, buckets: int) -> None:
@@ -76,5 +76,5 @@ class WindowCRF(nn.Module):
         return self.chain(torch.stack(seen).sum(0), batch.mask)
 
     def mix(self, logits_BLC: Tensor, batch: Batch[Tensor]) -> Tensor:
-        """Log probabilities of the encoder and of the window CRF, mixed by the mixing weight; not normalised."""
+        """Log probabilities of the encoder and the window CRF, combined by the mixing weight; not normalised."""
         return torch.lerp(torch.log_softmax(logits_BLC, dim=-1), self(batch), self.mixing_weight)

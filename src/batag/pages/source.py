@@ -66,7 +66,7 @@ class Source:
         self.raw = spooled
         return spooled
 
-    def share_read(self) -> float | None:
+    def fraction_read(self) -> float | None:
         """How much of the file was read so far (0 to 1), if that can be told."""
         if self.name == "-" or "://" in self.name[:20] or self.raw.closed or not (size := os.fstat(self.raw.fileno()).st_size):
             return None

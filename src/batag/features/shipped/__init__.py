@@ -1,4 +1,4 @@
-"""Pretrained features that come with batag: word vectors for Japanese and English, a character network for Chinese."""
+"""The pretrained features that come with batag: word vectors for Japanese and English, a character network for Chinese."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -22,13 +22,13 @@ _DIGESTS = {
     "zh.safetensors": "f14c9407acf400843e7a7da06eb8c7982d05d13be34aa71c52a2df4d7a14869d",
     "zh.txt.zst": "9339c4ad96f4a9449bf25c4ab3158aa3183dac83335779a169d4c0eae8eebf6a",
 }
-"""SHA-256 of each file, looked at when it is read."""
+"""SHA-256 of each file, checked when it is read."""
 _ENOUGH = 0.1
-"""This share of the pages has to be in a language for its pretrained words to be worth their place."""
+"""Fraction of the pages that must be in a language for its pretrained features to be used."""
 
 
 def words_for(pages: Mapping[str, int]) -> PretrainedWords | None:
-    """The pretrained words for pages of which so many are in each language, if there are any."""
+    """The pretrained features for pages with these counts by language, or None."""
     enough = max(1.0, _ENOUGH * sum(pages.values()))
     count = {name: sum(pages.get(row.name, 0) for row in LANGUAGES.values() if row.pretrained == name) for name in SHIPPED}
     return join_words([make() for name, make in SHIPPED.items() if count[name] >= enough])
@@ -41,14 +41,14 @@ def japanese_vectors() -> WordVectors:
 
 
 def english_vectors() -> WordVectors:
-    """Vectors of the most frequent English words, and the clusters of like words that they are in, coarse and fine."""
+    """Vectors of the most frequent English words, and their clusters, coarse and fine."""
     words, found = _read("en")
     clusters = np.stack((found["coarse"][found["fine"]], found["fine"]), axis=1)
     return WordVectors(words.split("\n"), *_table(found), clusters=clusters, language="en")
 
 
 def chinese_characters() -> CharacterVectors:
-    """A network that reads Chinese words, Traditional or Simplified, and Latin ones among them."""
+    """A network that reads Chinese words (Traditional or Simplified), and Latin words among them."""
     text, found = _read("zh")
     characters, *names = text.split("\n")
     arrays = {name.replace("kinds", "word_classes"): value for name, value in found.items()}
@@ -64,7 +64,7 @@ def _read(name: str) -> tuple[str, dict[str, np.ndarray]]:
 
 
 def _bytes(name: str) -> bytes:
-    """A file as it was shipped."""
+    """The verified bytes of a shipped file."""
     path = resources.files(__name__).joinpath(name)
     try:
         found = path.read_bytes()
@@ -76,7 +76,7 @@ def _bytes(name: str) -> bytes:
 
 
 def _table(found: Mapping[str, np.ndarray]) -> tuple[Floats, Rows]:
-    """The vectors after a row of zeros, and which one is whose."""
+    """The vectors after a row of zeros, and the row of each word."""
     table = np.concatenate((np.zeros((1, found["vectors"].shape[1])), found["vectors"])).astype(np.float32)
     return table, found["rows"].astype(np.int32) + 1
 
@@ -86,4 +86,4 @@ SHIPPED: Mapping[str, Callable[[], PretrainedWords]] = {
     "en": english_vectors,
     "zh": chinese_characters,
 }
-"""By the names that the table of languages has them under."""
+"""The shipped features by their names in the table of languages."""
