@@ -104,8 +104,8 @@ def test_words_of_a_new_language_are_joined_as_its_row_says(cherokee: str, monke
 
 def test_stop_words_of_a_new_language_are_never_a_tag(cherokee: str) -> None:
     judge = stop_words_by_language()[cherokee]
-    assert judge.stands_alone(FREE)
-    assert not judge.stands_alone(SHOE)
+    assert judge.only_stop_words(FREE)
+    assert not judge.only_stop_words(SHOE)
 
 
 def test_a_bundle_tags_pages_of_a_language_that_came_later(cherokee: str) -> None:

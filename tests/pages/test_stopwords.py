@@ -38,7 +38,7 @@ def test_a_list_has_no_word_twice_after_folding(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_word_of_a_list_stands_alone_in_its_language(language: str) -> None:
     words = StopWords(stop_words(language))
-    assert [word for word in listed(language) if not words.stands_alone(word)] == []
+    assert [word for word in listed(language) if not words.only_stop_words(word)] == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -207,7 +207,7 @@ def test_a_path_that_cannot_be_read_is_an_error_that_names_it(tmp_path: Path, na
     assert caught.value.todo
 
 
-# stands_alone
+# only_stop_words
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_path_that_cannot_be_read_is_an_error_that_names_it(tmp_path: Path, na
     ],
 )
 def test_what_is_only_stop_words_and_signs_stands_alone(text: str) -> None:
-    assert EVERYTHING.stands_alone(text)
+    assert EVERYTHING.only_stop_words(text)
 
 
 @pytest.mark.parametrize(
@@ -257,32 +257,32 @@ def test_what_is_only_stop_words_and_signs_stands_alone(text: str) -> None:
     ],
 )
 def test_what_holds_anything_else_may_be_a_tag(text: str) -> None:
-    assert not EVERYTHING.stands_alone(text)
+    assert not EVERYTHING.only_stop_words(text)
 
 
 def test_words_of_ones_own_stand_alone_too() -> None:
     words = StopWords(stop_words("ja", more=["楽天市場店", "Best Buy", "501"]))
-    assert words.stands_alone("【楽天市場店】 送料無料")
-    assert words.stands_alone("「best  buy」")
-    assert words.stands_alone("501")
-    assert not words.stands_alone("Best Value")
+    assert words.only_stop_words("【楽天市場店】 送料無料")
+    assert words.only_stop_words("「best  buy」")
+    assert words.only_stop_words("501")
+    assert not words.only_stop_words("Best Value")
 
 
 def test_a_language_knows_only_its_own_words() -> None:
-    assert not StopWords(stop_words("en")).stands_alone("免運")
-    assert not StopWords(stop_words("zh-Hant")).stands_alone("包邮")
+    assert not StopWords(stop_words("en")).only_stop_words("免運")
+    assert not StopWords(stop_words("zh-Hant")).only_stop_words("包邮")
 
 
 def test_stop_words_fold_what_they_are_given() -> None:
     assert StopWords(frozenset({"ＡＣＭＥ", ""})) == StopWords(frozenset({"acme"}))
-    assert StopWords(frozenset({"Acme"})).stands_alone("ACME")
+    assert StopWords(frozenset({"Acme"})).only_stop_words("ACME")
 
 
 def test_half_width_katakana_is_compared_composed() -> None:
-    assert EVERYTHING.stands_alone("ﾀｲﾑｾｰﾙ")
-    assert EVERYTHING.stands_alone("ﾌﾞﾗﾝﾄﾞ")
+    assert EVERYTHING.only_stop_words("ﾀｲﾑｾｰﾙ")
+    assert EVERYTHING.only_stop_words("ﾌﾞﾗﾝﾄﾞ")
 
 
 def test_a_long_run_of_signs_is_judged_in_linear_time() -> None:
-    assert EVERYTHING.stands_alone("!" * 200_000 + "sale" + "!" * 200_000)
-    assert not EVERYTHING.stands_alone("a" + "!" * 200_000 + "b")
+    assert EVERYTHING.only_stop_words("!" * 200_000 + "sale" + "!" * 200_000)
+    assert not EVERYTHING.only_stop_words("a" + "!" * 200_000 + "b")

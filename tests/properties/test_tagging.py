@@ -65,7 +65,7 @@ def check(page: Page, tags: list[Tag], prediction: Prediction, tagger: Tagger) -
         assert tag.text.strip() == tag.text
         assert tag.label in tagger.labels
         assert tag.normal
-        assert not stop.stands_alone(tag.text)
+        assert not stop.only_stop_words(tag.text)
         check_score(tag, prediction, tagger)
     for one, other in pairwise(tags):
         assert (order[one.field], one.end) <= (order[other.field], other.start)
@@ -94,7 +94,7 @@ def test_the_same_holds_of_a_tagger_that_has_learnt(page: Page) -> None:
 def test_every_word_that_is_labelled_lies_in_a_tag_unless_it_is_a_stop_word(eager: Tagger, page: Page) -> None:
     prediction = next(eager.predict([page]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(StopWords, "stands_alone", lambda *_: False)
+        patch.setattr(StopWords, "only_stop_words", lambda *_: False)
         tags = eager.tags_of(prediction)
     for field, labels in zip(prediction.fields, eager.labels_of(prediction), strict=True):
         for (start, end), label in zip(field.origins, labels, strict=True):

@@ -95,7 +95,7 @@ class Assessment:
         if rule is None:
             return
         removed = places(decoding.without_stop_words.tags_of(prediction, richness)) - found
-        forbidden = {place(tag) for tag in prediction.page.tags if rule.stands_alone(tag.text)}
+        forbidden = {place(tag) for tag in prediction.page.tags if rule.only_stop_words(tag.text)}
         self.stop_words.removed += len(removed)
         self.stop_words.removed_right += len(removed & gold)
         self.stop_words.forbidden += len(forbidden | removed & gold)

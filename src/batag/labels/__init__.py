@@ -1,1 +1,1 @@
-"""Labels of tokens: schemes, alignment of tags to tokens and back, counts, and what is in the data before training."""
+"""Token labels: label schemes, alignment of tags and tokens, counts, weak labels, and inspection of labelled pages."""

@@ -1,4 +1,4 @@
-"""Tags to tokens and back. A token takes the class that covers most of it; every tag that does not fit is listed."""
+"""Align tags with tokens and back. A token gets the class that covers most of it; tags that do not fit exactly are listed."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,12 +13,12 @@ from batag.segmentation.segmentation import TokenizedField, parted
 
 Kind = TypeVar("Kind")
 Piece = tuple[int, int, Kind, str, range]
-"""Start, end, label and normal form of a tag, and the tokens that it was cut from."""
+"""Start, end, label and normal form of a tag, and the span of tokens that it was made from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Misaligned:
-    """A tag whose borders are not borders of tokens, and the text of the tokens that took its class (empty: lost)."""
+    """A tag whose borders are not token borders, and the text of the tokens that got its class (empty if it was lost)."""
 
     page: str
     where: str
@@ -36,7 +36,7 @@ class Misaligned:
 
 
 def align(page: Page, field: TokenizedField) -> tuple[list[TokenSpan], list[Misaligned]]:
-    """The tags of one field as spans of tokens, in order, and those that do not fit exactly."""
+    """The tags of one field as spans of tokens, in order, and the tags that do not fit exactly."""
     tags = [tag for tag in page.tags if tag.field == field.name]
     if not tags:
         return [], []
@@ -60,7 +60,8 @@ def align(page: Page, field: TokenizedField) -> tuple[list[TokenSpan], list[Misa
 
 
 def _in_cleaned(cleaned: Cleaned, tag: Tag) -> Offsets:
-    """The characters of the cleaned text that come from a tag, by at least half of each; none if nothing is left of it."""
+    """The part of the cleaned text that comes from a tag, counting characters that come from it at least by half; empty if
+    none."""
     if not cleaned.steps:
         return tag.start, tag.end
     starts, ends = cleaned.origins
@@ -73,7 +74,7 @@ def _in_cleaned(cleaned: Cleaned, tag: Tag) -> Offsets:
 
 
 def _owners(tags: list[Offsets], tokens: list[Offsets]) -> dict[int, list[int]]:
-    """The tokens of each tag: a token belongs to the tag that covers most of it, if that is at least half."""
+    """The tokens of each tag: a token belongs to the tag that covers most of it, if that is at least half of it."""
     best: dict[int, tuple[int, int]] = {}
     place = 0
     for number, (begin, stop) in enumerate(tags):
@@ -102,8 +103,8 @@ def cut_tags(
     stop_words: StopWords | None = None,
     source: str = PERSON,
 ) -> Iterator[Tag]:
-    """Spans of tokens as tags on the original text; removed markup inside a span ends the tag, tokens of one character join,
-    and a stop word is no tag by itself."""
+    """Turn spans of tokens into tags on the original text. Removed markup inside a span ends the tag, tokens within one
+    original character are merged, and a span of stop words only is dropped."""
     text = page[field.name]
     for start, end, label, normal, _ in cut_pieces(text, field, spans, stop_words=stop_words):
         yield Tag(field.name, start, end, label, text[start:end], normal=normal, source=source)
@@ -112,7 +113,7 @@ def cut_tags(
 def cut_pieces(
     text: str, field: TokenizedField, spans: Sequence[tuple[int, int, Kind]], *, stop_words: StopWords | None = None
 ) -> list[Piece[Kind]]:
-    """The same before they are tags; what stands in the place of the label stays as it is."""
+    """Turn spans of tokens into pieces of the original text; the third value of a span is passed through as it is."""
     if field.cleaned.steps:
         return list(_cut_changed(text, field, spans, stop_words))
     tokens, cleaned, done = field.tokens, field.cleaned.text, 0
@@ -127,7 +128,7 @@ def cut_pieces(
                     return list(_cut_changed(text, field, spans, stop_words))
                 own, normal = text[start:end], cleaned[start:end]
                 if stop_words is None or not (
-                    stop_words.stands_alone(own) or (normal != own and stop_words.stands_alone(normal))
+                    stop_words.only_stop_words(own) or (normal != own and stop_words.only_stop_words(normal))
                 ):
                     pieces.append((start, end, label, normal, range(piece, token + 1)))
                 piece, done = token + 1, end
@@ -137,7 +138,7 @@ def cut_pieces(
 def _cut_changed(
     text: str, field: TokenizedField, spans: Iterable[tuple[int, int, Kind]], stop_words: StopWords | None
 ) -> Iterator[Piece[Kind]]:
-    """Where cleaning moved offsets, so that tokens may share a character of the original."""
+    """The same for text whose offsets were changed by cleaning, where tokens may share an original character."""
     origins = field.origins
     done = 0
     for first, last, label in spans:
@@ -155,7 +156,7 @@ def _cut_changed(
                 if start < end:
                     own, normal = text[start:end], _normal(field, start, end)
                     if stop_words is None or not (
-                        stop_words.stands_alone(own) or (normal and normal != own and stop_words.stands_alone(normal))
+                        stop_words.only_stop_words(own) or (normal and normal != own and stop_words.only_stop_words(normal))
                     ):
                         yield start, end, label, normal, range(piece, token + 1)
                     done = end
@@ -163,7 +164,7 @@ def _cut_changed(
 
 
 def _normal(field: TokenizedField, start: int, end: int) -> str:
-    """The cleaned form of a piece of the original: all that came from it."""
+    """The cleaned text that came from a piece of the original."""
     if not field.cleaned.steps:
         return field.cleaned.text[start:end]
     starts, ends = field.cleaned.origins
@@ -171,7 +172,7 @@ def _normal(field: TokenizedField, start: int, end: int) -> str:
 
 
 def _trimmed(text: str, start: int, end: int) -> Offsets:
-    """A tag's borders without the white space at its ends, which no token holds."""
+    """The borders of a tag without white space at its ends."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():

@@ -1,4 +1,4 @@
-"""Texts that people tag although they are nothing but stop words and small numbers: 12 oz, Pack of 6, One A Day."""
+"""Tags of the training pages that consist of stop words and small numbers only: 12 oz, Pack of 6, One A Day."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,11 +10,11 @@ from batag.segmentation.segmentation import TokenizedField
 
 
 def tagged_stop_words(page: Page, field: TokenizedField, spans: Sequence[TokenSpan], rule: StopWords) -> Iterator[str]:
-    """The tags of one field that a rule forbids, in outline: as they are set, and as tokens give them."""
+    """The tags of one field that the stop words would forbid, in outline form, as labelled and as their tokens give them."""
     text = page[field.name]
     written = {tag.text for tag in page.tags if tag.field == field.name}
     for start, end, _, normal, _ in cut_pieces(text, field, spans):
         written |= {text[start:end], normal}
     for each in sorted(written):
-        if rule.stands_alone(each) and (kept := outline(each)):
+        if rule.only_stop_words(each) and (kept := outline(each)):
             yield kept

@@ -1,4 +1,4 @@
-"""How many tokens each class has: N_1 (none), N_2, N_3 ... of the paper, from which its weights are made."""
+"""Count the tokens of each class: N_1 (none), N_2, N_3 ... of the paper, from which class weights are computed."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ def class_counts(tokens: Mapping[str, int]) -> dict[str, int]:
 
 
 def ratio(counts: Mapping[str, int]) -> str:
-    """N_1 : N_2 : ... as the paper writes it, the rarest class being 1."""
+    """N_1 : N_2 : ... as in the paper, scaled so that the rarest class is 1."""
     rarest = min((number for number in counts.values() if number), default=0)
     return " : ".join(_short(number / rarest) for number in counts.values()) if rarest else "no tokens"
 
 
 def _short(value: float) -> str:
-    """Three digits, but never as a power of ten."""
+    """A number with three digits, never in scientific notation."""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

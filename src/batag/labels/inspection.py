@@ -1,4 +1,4 @@
-"""What is in the data before anything is trained: counts, rare classes, tags that do not fit, disagreement, leaks."""
+"""Inspect labelled pages before training: counts, rare classes, misaligned tags, inconsistent labels, leaks between splits."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -17,11 +17,11 @@ from batag.segmentation.segmentation import Segmentation, TokenizedField, settle
 from batag.settings import settings
 
 LISTED = 200
-"""So many of each finding are listed; all are counted."""
+"""Maximum number of findings of each kind that are listed; all are counted."""
 
 
 @dataclass
-class FieldFacts:
+class FieldLengths:
     """Lengths of one field."""
 
     pages: int = 0
@@ -32,13 +32,13 @@ class FieldFacts:
 
 @dataclass
 class SplitStatistics:
-    """Everything counted in one split."""
+    """The counts of one split."""
 
     pages: int = 0
     labelled: int = 0
     sources: SourceCounts = field(default_factory=SourceCounts)
     untagged: int = 0
-    fields: dict[str, FieldFacts] = field(default_factory=lambda: defaultdict(FieldFacts))
+    fields: dict[str, FieldLengths] = field(default_factory=lambda: defaultdict(FieldLengths))
     languages: Counter[str] = field(default_factory=Counter)
     languages_by_file: Counter[str] = field(default_factory=Counter)
     shops: Counter[str] = field(default_factory=Counter)
@@ -55,7 +55,7 @@ class SplitStatistics:
 
 
 class Inspection:
-    """Looks at pages as they come; give the pages of train before those of dev and test."""
+    """Inspects pages as they are added; add the pages of train before those of dev and test."""
 
     def __init__(self, segmentation: Segmentation | None = None) -> None:
         self.segmentation = segmentation or Segmentation()
@@ -76,7 +76,7 @@ class Inspection:
         self._places: list[tuple[str, str, str, int]] = []
 
     def add(self, pages: Iterable[Page], *, split: str = "train") -> None:
-        """Look at the pages of one split (train, dev or test)."""
+        """Inspect the pages of one split (train, dev or test)."""
         counts = self.splits.setdefault(split, SplitStatistics())
         for page, fields in self.segmentation.many(pages):
             self._count(page, fields, counts, split)
@@ -135,7 +135,7 @@ class Inspection:
                 counts.unseen_tags[tag.label] += 1
 
     def _compare(self, page: Page, counts: SplitStatistics, split: str) -> None:
-        """The same text before: in this split or another, labelled alike or not."""
+        """Compare a page with earlier pages of the same text: in which split they are, and whether their labels differ."""
         text = fingerprint(page)
         self._groups.add(text)
         key = text_hash(text)
@@ -153,7 +153,7 @@ class Inspection:
                 self.disagreements.append({"where": page.where, "page": page.id, "earlier": earlier, "tags": marks})
 
     def _find_leaks(self) -> None:
-        """Pages whose text an earlier split has, or nearly (a variant of one product)."""
+        """Find pages whose text, or nearly the same text, is in an earlier split."""
         self.leaks, self.leaking, self.nearly_leaking = [], Counter(), Counter()
         if len(self.splits) < 2:
             return
@@ -170,13 +170,13 @@ class Inspection:
                 self.leaks.append({"split": split, "page": page, "where": where, "near": near, "also": f"{earlier}: {place}"})
 
     def ambiguous(self, most: int = LISTED) -> list[tuple[str, dict[str, int]]]:
-        """Tag texts that people gave several classes, the most frequent first."""
+        """The texts of tags with several classes, most frequent first."""
         several = [(text, counts) for text, counts in self._classes_of.items() if len(counts) > 1]
         several.sort(key=lambda item: (-item[1].total(), item[0]))
         return [(text, dict(counts.most_common())) for text, counts in several[:most]]
 
     def report(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """All findings as a JSON object."""
         self._find_leaks()
         ambiguous = sum(1 for counts in self._classes_of.values() if len(counts) > 1)
         texts = [{"text": text, "classes": counts} for text, counts in self.ambiguous()]
@@ -236,7 +236,7 @@ class Inspection:
 
 
 def _listed(found: list[Any], number: int) -> dict[str, Any]:
-    """What is listed, and how many more there are."""
+    """The first findings, and the number of the others."""
     return {"listed": found, "not_listed": number - len(found)}
 
 

@@ -1,4 +1,5 @@
-"""Who set the tags of a page, and what follows: how much its tokens count in training, and whether it may measure."""
+"""The sources of a page's tags, and what follows from them: the weights of its tokens in training, and whether it may be used
+for evaluation."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,19 +11,20 @@ from batag.segmentation.segmentation import TokenizedField
 
 
 def sources_of(page: Page) -> set[str]:
-    """Whose labels a labelled page has: a person's if one has seen it, else those of its tags; a page on which nothing was
-    found is a model's."""
+    """The sources of a page's labels: person if one has reviewed it, else the sources of its tags; model for a page without
+    tags."""
     return {PERSON} if page.reviewed else {tag.source for tag in page.tags} or {MODEL}
 
 
 def unmarked_weight(page: Page, weights: Mapping[str, float]) -> float:
-    """How much a token without a tag counts: "none" by a person, or by the machine on the page that counts least."""
+    """The weight of a token without a tag: that of a person on a reviewed page, else the lowest weight among the page's
+    sources."""
     machines = sources_of(page) - {PERSON} or {MODEL}
     return weights[PERSON] if page.reviewed else min(weights[source] for source in machines)
 
 
 def token_weights(page: Page, fields: Sequence[TokenizedField], weights: Mapping[str, float]) -> list[list[float]]:
-    """How much each token of each field counts: as much as who set its tag."""
+    """The weight of each token of each field, by the source of its tag."""
     by_source = replace(page, tags=tuple(replace(tag, label=tag.source) for tag in page.tags))
     unmarked = unmarked_weight(page, weights)
     found = []
@@ -35,7 +37,7 @@ def token_weights(page: Page, fields: Sequence[TokenizedField], weights: Mapping
 
 
 def as_learnt(page: Page, weights: Mapping[str, float]) -> Page:
-    """The page as it is or, if nothing on it counts, as one without labels."""
+    """The page, or the page without labels if all its tokens have the weight 0."""
     if not page.labelled or unmarked_weight(page, weights) or any(weights[tag.source] for tag in page.tags):
         return page
     return replace(page, tags=(), labelled=False)
@@ -43,7 +45,7 @@ def as_learnt(page: Page, weights: Mapping[str, float]) -> Page:
 
 @dataclass
 class SourceCounts:
-    """Labelled pages and tags of each source, and how many pages a person has seen."""
+    """Counts labelled pages and tags by source, and reviewed pages."""
 
     pages: Counter[str] = field(default_factory=Counter)
     tags: Counter[str] = field(default_factory=Counter)
@@ -56,12 +58,12 @@ class SourceCounts:
             self.reviewed += bool(page.reviewed)
 
     def report(self) -> dict[str, dict[str, int]]:
-        """Of each source that there is."""
+        """The counts of each source that occurs."""
         return {name: {"pages": self.pages[name], "tags": self.tags[name]} for name in SOURCES if self.pages[name]}
 
 
 def in_words(sources: Mapping[str, Mapping[str, float]]) -> str:
-    """A report of sources as people read it."""
+    """A report of sources as text."""
     return "; ".join(
         f"{name}: {_counted(counts['pages'], 'page')}, {_counted(counts['tags'], 'tag')}"
         + (f", each token counts {counts['weight']:g}" if counts.get("weight", 1) != 1 else "")
@@ -74,10 +76,10 @@ def _counted(number: float, noun: str) -> str:
 
 
 class Measuring:
-    """Of pages as they come, those to measure by: what people have seen or, if there is none at all, what machines labelled.
+    """Selects the pages to evaluate on: those that a person has reviewed or, if there are none, those labelled by machines.
 
-    With `only_people` machines never measure. `by` says whose labels these are when all have come; how many others there were
-    is counted.
+    With `only_people`, machine labels are never used. After all pages were seen, `by` names the source of the labels; the pages
+    that were left out are counted.
     """
 
     def __init__(self, pages: Iterable[Page], *, only_people: bool = False) -> None:

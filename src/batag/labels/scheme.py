@@ -1,4 +1,4 @@
-"""How classes become labels of tokens: flat (the paper's: the class itself) or BIO (neighbouring tags stay apart)."""
+"""Label schemes: flat (a token's label is its class, as in the paper) or BIO (adjacent tags of one class stay separate)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from batag.errors import UsageError, unknown_name
 
 NONE = "none"
 IGNORED = -1
-"""In the place of a label's number: nobody knows the label, and the token counts nowhere."""
+"""The label number of tokens whose label is unknown; they are ignored in training and scores."""
 SCHEMES = ("flat", "bio")
 TokenSpan = tuple[int, int, str]
 """First token, last token and class of a tag."""
@@ -19,7 +19,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Scheme:
-    """The labels of tokens by number: 0 is none, then the classes in order (flat), or B- and I- of each (bio)."""
+    """Token labels by number: 0 is none, then the classes in order (flat), or B- and I- of each class (bio)."""
 
     name: str
     classes: tuple[str, ...]
@@ -38,7 +38,7 @@ class Scheme:
         return (NONE, *(f"{part}-{name}" for name in self.classes for part in "BI"))
 
     def encode(self, spans: Iterable[TokenSpan], *, length: int) -> list[int]:
-        """The label of each of `length` tokens."""
+        """The label numbers of `length` tokens with these spans."""
         labels = [0] * length
         for first, last, name in spans:
             number = self.classes.index(name)
@@ -49,8 +49,8 @@ class Scheme:
         return labels
 
     def decode_many(self, labels: Numbers, begins: Sequence[int]) -> tuple[Numbers, Numbers, Numbers]:
-        """First token, last token and class (1 for the first) of all tags in one row of labels, the same as `decode` finds
-        from each of the places where a text begins to the next."""
+        """First token, last token and class number (from 1) of all tags in concatenated label sequences; `begins` are the
+        starts of the sequences. The result is that of `decode` on each."""
         classes = labels if self.name == "flat" else (labels + 1) // 2
         starts = np.ones(len(labels), dtype=bool)
         starts[1:] = classes[1:] != classes[:-1]
@@ -63,7 +63,7 @@ class Scheme:
         return first[tagged], last[tagged], classes[first][tagged]
 
     def decode(self, labels: Sequence[int]) -> list[TokenSpan]:
-        """The tags of labelled tokens: neighbours of one class are one tag (flat), a B- starts a new one (bio)."""
+        """The tags of a label sequence: adjacent tokens of one class are one tag (flat), a B- starts a new tag (bio)."""
         spans: list[TokenSpan] = []
         flat = self.name == "flat"
         before = ""
@@ -79,5 +79,5 @@ class Scheme:
 
 
 def build_scheme(name: str, counts: Mapping[str, int]) -> Scheme:
-    """The scheme of a data set: classes in order of their number of tokens, the most frequent first."""
+    """The scheme of a data set, with classes in order of their number of tokens, most frequent first."""
     return Scheme(name, tuple(sorted(counts.keys() - {NONE}, key=lambda each: (-counts[each], each))))

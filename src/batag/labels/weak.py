@@ -1,4 +1,4 @@
-"""Labels that nobody gave by hand: terms that a shop has anyway (brands, categories, search words), marked where they stand."""
+"""Weak labels: mark the terms of lists (brands, categories, search words) wherever they occur on pages."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,8 +18,8 @@ _fold_width, _fold_spaces = Cleaner(["width"]), Cleaner(["spaces"])
 
 
 class Terms:
-    """Terms and the label of each, in any case, width and Chinese script, with any apostrophe and white space; one that stands
-    in two lists has the label of the first."""
+    """Terms with their labels, matched in any case, width and Chinese script, with any apostrophe and white space. A term in
+    two lists gets the label of the first."""
 
     def __init__(self, lists: Mapping[str, Iterable[str]]) -> None:
         self.labels: dict[str, str] = {}
@@ -41,7 +41,7 @@ class Terms:
         return len(self.labels)
 
     def spans(self, tokenized: TokenizedField, *, language: str) -> Iterator[tuple[TokenSpan, str]]:
-        """Where terms stand, the longest first, each from a border of tokens to another; and which term it is."""
+        """Find terms in a field, longest first, from token border to token border; yields the span and the term."""
         if not self._simplified:
             return
         if self._matcher is None:
@@ -68,7 +68,7 @@ class Terms:
         yield from sorted(found)
 
     def _term(self, simplified: str, seen: str, language: str) -> str | None:
-        """The term that is written as it is seen, or else one of the other Chinese script."""
+        """The term with the spelling found on the page, or else one in the other Chinese script."""
         forms = self._forms[simplified]
         others = (term for form, term in forms.items() if _of_other_script(form, seen, language))
         return forms.get(seen) or next(others, None)
@@ -76,7 +76,7 @@ class Terms:
 
 @dataclass
 class Marking:
-    """Pages to pages with the terms of lists marked as tags (of the source `terms`), and what was found on the way."""
+    """Adds tags with the source `terms` to pages wherever terms occur, and counts them."""
 
     terms: Terms
     segmentation: Segmentation = field(default_factory=Segmentation)
@@ -88,8 +88,8 @@ class Marking:
     found: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, pages: Iterable[Page]) -> Iterator[Page]:
-        """Each page; what people have seen stays theirs, tags of other pages stay beside what is new, and a page without a term
-        stays as it is."""
+        """Yield each page with its new tags. Reviewed pages and pages without a term are unchanged; other tags of a page are
+        kept."""
         for page, fields in self.segmentation.many(pages):
             self.pages += 1
             before = page.tags
@@ -112,7 +112,7 @@ class Marking:
             yield replace(page, tags=tuple(both)) if tags else page
 
     def report(self) -> dict[str, Any]:
-        """Counts; of each label its terms, how many of them stand on some page, and the tags they made."""
+        """The counts: for each label its terms, how many of them were found, and the tags they made."""
         labels = list(dict.fromkeys(self.terms.labels.values()))
         terms = Counter(self.terms.labels.values())
         seen = Counter(self.terms.labels[term] for term in self.found)
@@ -123,7 +123,7 @@ class Marking:
 
 
 def _fold(text: str) -> str:
-    """Lower case and straight apostrophes; no offset moves."""
+    """The text in lower case with straight apostrophes; offsets stay the same."""
     return lower(text).replace("\u2019", "'")
 
 
@@ -137,8 +137,8 @@ def _simplified(text: str) -> str:
 
 
 def _of_other_script(term: str, seen: str, language: str) -> bool:
-    """Whether what differs is the script only: never in Japanese, where 机 is not 機, and outside Simplified pages not by
-    a character that both scripts write (a term 錶, and 尺寸表 on the page)."""
+    """Whether a term and the text differ only by Chinese script. Never in Japanese, where 机 is not 機; and outside Simplified
+    pages not by a character that both scripts use (the term 錶, and 尺寸表 on the page)."""
     if language == "ja":
         return False
     others = (other for own, other in zip(term, seen, strict=True) if own != other)
@@ -146,7 +146,8 @@ def _of_other_script(term: str, seen: str, language: str) -> bool:
 
 
 def _whole(field: TokenizedField, origins: Sequence[Offsets], first: int, last: int) -> bool:
-    """Whether tokens are one piece of the original: removed markup cuts `New</b> <i>Balance`, and a term 2 is not in ½."""
+    """Whether tokens are one continuous piece of the original: not across removed markup (`New</b> <i>Balance`), and not a part
+    of one character (2 in ½)."""
     text = field.cleaned.original
     shared = (0 < after < len(origins) and origins[after - 1][1] > origins[after][0] for after in (first, last + 1))
     return not any(shared) and not any(parted(text[origins[n][1] : origins[n + 1][0]]) for n in range(first, last))

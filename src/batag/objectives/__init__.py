@@ -1,4 +1,4 @@
-"""What training makes small; objectives are found by the paper's notation."""
+"""The training objectives (losses), found by the paper's notation."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ PAPER = (
     *("CE", "WCE", "FCE", "FWCE", "PBP(0,s)", "PBP(0,1)", "PBPA(0,1)", "PBP(0,8)", "PBPA(0,8)"),
     *("CL(0,1)", "CLA(0,1)", "CL(0,s)", "CL(1,1)", "CLA(1,1)", "CL(1,20)", "CLA(1,20)"),
 )
-"""The sixteen of the paper's tables; `CECL` (no weights) and other numbers in those places work too."""
+"""The sixteen objectives of the paper's tables; `CECL` (no weights) and other numbers in their places work too."""
 
 WEIGHTS = ("fixed", "dynamic")
 _MODULES = {"CE": "cross_entropy.CrossEntropy", "CECL": "contrastive.Contrastive", "PBP": "punishment.Punishment"}
 
 
 def build_objective(name: str, counts: Sequence[int], *, weights: str = "fixed") -> Objective:
-    """The objective of that name for classes with these numbers of training tokens (N_1 is none's).
+    """Build the objective of that name for classes with these numbers of training tokens (the first is none's).
 
-    With `dynamic` weights each batch's own numbers take their place (the paper tried and rejected that).
+    With `dynamic` weights, class weights are computed from each batch instead (tried and rejected in the paper).
     """
     notation = parse_objective(name)
     if len(counts) < 2 or min(counts) < 0 or not any(counts):

@@ -1,4 +1,4 @@
-"""CE, WCE and their focal forms FCE, FWCE: only the true class counts."""
+"""CE, WCE and their focal forms FCE and FWCE, which depend on the true class only."""
 
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-"""The paper's names of objectives, parsed: CE WCE FCE FWCE, CECL, CL(g,l) CLA(g,l), PBP(g,l) PBPA(g,l); s: standard weights."""
+"""Parse the paper's names of objectives: CE WCE FCE FWCE, CECL, CL(g,l) CLA(g,l), PBP(g,l) PBPA(g,l); s: standard weights."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Notation:
 
 
 def parse_objective(name: str) -> Notation:
-    """The meaning of a name; spaces and case do not matter."""
+    """Parse the name of an objective; spaces and case are ignored."""
     form = _FORM.fullmatch(re.sub(r"\s", "", name).upper())
     if form is None:
         raise _unknown(name)

@@ -1,7 +1,7 @@
-"""The contract of all objectives. Shapes: N tokens, C classes.
+"""The interface of all objectives. Shapes: N tokens, C classes.
 
-Every objective of the paper is one sum over a token's classes (y one-hot truth, p probabilities):
--[ boost * positive_k y_k (1 - p_k)^focus ln p_k + negative_k v_k p_k^focus ln(1 - p_k) ], where the family says v.
+Every objective of the paper is one sum over a token's classes (y one-hot truth, p probabilities): -[ boost * positive_k y_k (1
+- p_k)^focus ln p_k + negative_k v_k p_k^focus ln(1 - p_k) ], where v depends on the family.
 """
 
 from abc import ABC, abstractmethod
@@ -15,9 +15,9 @@ from batag.objectives.weights import class_weights
 
 
 class Objective(nn.Module, ABC):
-    """`(logits [N,C], targets [N], weights [N] or None) -> scalar`: the mean over labelled tokens by their weight.
+    """`(logits [N,C], targets [N], weights [N] or None) -> scalar`: the weighted mean over labelled tokens.
 
-    A target of -1 is ignored; if all are, the loss is 0.
+    Tokens with the target -1 are ignored; if all are, the loss is 0.
     """
 
     def __init__(self, notation: Notation, counts: Sequence[int], *, weights: str = "fixed") -> None:
@@ -27,7 +27,7 @@ class Objective(nn.Module, ABC):
         self.weigh(counts)
 
     def weigh(self, counts: Sequence[int]) -> None:
-        """Take the weights of classes with these numbers of tokens."""
+        """Set the class weights for these numbers of tokens per class."""
         positive, negative = class_weights(self.weighting, counts)
         # In float64 on the CPU: each call takes them in the type and to the device of its logits (some have no float64).
         self.positive_weights, self.negative_weights = positive * self.boost, negative
@@ -45,7 +45,7 @@ class Objective(nn.Module, ABC):
 
     @abstractmethod
     def of_tokens(self, logp_NC: Tensor, truth_N: Tensor) -> Tensor:
-        """The loss of each token, from log-probabilities and its class."""
+        """The loss of each token, from log probabilities and its true class."""
 
     def positive_term(self, logp_NC: Tensor, truth_N: Tensor) -> Tensor:
         """-boost alpha_c (1 - p_c)^gamma ln p_c of the true class c."""
@@ -55,12 +55,12 @@ class Objective(nn.Module, ABC):
 
 
 def pick(values_NC: Tensor, classes_N: Tensor) -> Tensor:
-    """Of each token, the value of one class."""
+    """For each token, the value of one class."""
     return values_NC.gather(1, classes_N[:, None]).squeeze(1)
 
 
 def log_others(logp_NC: Tensor, classes_N: Tensor) -> Tensor:
-    """ln(1 - p) of one class of each token, as the log-sum-exp of the others': exact where p is nearly 1."""
+    """ln(1 - p) of one class per token, as the log-sum-exp of the other classes: exact where p is nearly 1."""
     return logp_NC.scatter(1, classes_N[:, None], -torch.inf).logsumexp(1)
 
 

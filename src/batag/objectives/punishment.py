@@ -1,4 +1,4 @@
-"""PBP: punishment of wrong predictions. Of the other classes only the one that is predicted counts (v = (1 - y) y^)."""
+"""PBP: punish wrong predictions. Of the wrong classes only the predicted one counts (v = (1 - y) y^)."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from batag.objectives.objective import Objective, log_others, pick
 
 
 class Punishment(Objective):
-    """The positive term and -beta_k p_k^gamma ln(1 - p_k) of the predicted class k if it is wrong."""
+    """The positive term, and -beta_k p_k^gamma ln(1 - p_k) of the predicted class k if it is wrong."""
 
     def of_tokens(self, logp_NC: Tensor, truth_N: Tensor) -> Tensor:
         predicted_N = logp_NC.detach().argmax(1)

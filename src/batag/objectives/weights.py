@@ -1,6 +1,6 @@
-"""Weights of classes from the numbers of their training tokens N_1..N_C (N their sum), fixed for a run.
+"""Class weights from the numbers of training tokens N_1..N_C of the classes (N is their sum).
 
-A class without a token counts as one token: no token uses its weight, and nothing is divided by zero.
+A class without tokens counts as one with a single token, to avoid a division by zero.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from torch import Tensor
 
 
 def class_weights(weighting: str, counts: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """`positive_weights` [C] (alpha, of the true class) and `negative_weights` [C,C] (beta: row true class, column other)."""
+    """`positive_weights` [C] (alpha, for the true class) and `negative_weights` [C,C] (beta; row: true class, column: other
+    class)."""
     n_C = torch.tensor([max(count, 1) for count in counts], dtype=torch.float64)
     total, classes = n_C.sum(), len(counts)
     ones = torch.ones(classes, dtype=torch.float64)

@@ -1,1 +1,1 @@
-"""What comes in: pages, the readers that make them, cleaning, stop words and splitting."""
+"""Input pages: reading and writing formats, cleaning, stop words, languages and splitting."""

@@ -1,4 +1,4 @@
-"""Whether tags fit their text: offsets inside it, the text that they give, no overlaps."""
+"""Check tags against their text: offsets inside it, the same text, no overlaps."""
 
 import re
 from bisect import bisect_left
@@ -15,8 +15,8 @@ _TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")
 
 
 def check_tag(tag: Tag, text: str, note: Note) -> Tag | None:
-    """The tag, if its offsets fit; UTF-16 offsets are recognised by the text that they cut. A tag that brings no text gets it
-    when tags are settled: until then any number of them may reach over the whole page."""
+    """Return the tag if its offsets fit the text, else None with a note. Offsets in UTF-16 units are recognised by the tag's
+    text. A tag without text gets it in `settle`, because until then many tags may cover the whole page."""
     inside = 0 <= tag.start < tag.end <= len(text)
     if tag.text and not (inside and _stands_at(text, tag.text, tag.start, tag.end)):
         start, end = from_utf16(text, tag.start), from_utf16(text, tag.end)
@@ -35,7 +35,7 @@ def check_tag(tag: Tag, text: str, note: Note) -> Tag | None:
 
 
 def settle(tags: Iterable[Tag], fields: Mapping[str, str], note: Note | None) -> tuple[Tag, ...]:
-    """Tags without overlaps, in order, each with its text: the longer one wins, of equals the first."""
+    """Remove overlaps (the longest tag wins, then the first), sort the tags, and fill in their texts."""
     tags = list(tags)
     rank = {name: place for place, name in enumerate(fields)}
     if not all(a.end <= b.start if a.field == b.field else rank[a.field] < rank[b.field] for a, b in pairwise(tags)):
@@ -44,8 +44,8 @@ def settle(tags: Iterable[Tag], fields: Mapping[str, str], note: Note | None) ->
 
 
 def _longest(tags: list[Tag], fields: Mapping[str, str], note: Note | None) -> Iterator[Tag]:
-    """Those that stay where tags overlap. The longest come first, so that one which overlaps another lies over it with its
-    first or its last character."""
+    """Yield the tags that remain where tags overlap. Longest first, so a tag overlaps an earlier one only if it contains its
+    first or last character."""
     owners: dict[str, list[Tag | None]] = {}
     for tag in sorted(tags, key=lambda tag: tag.start - tag.end):
         taken = owners.setdefault(tag.field, [])
@@ -61,7 +61,7 @@ def _longest(tags: list[Tag], fields: Mapping[str, str], note: Note | None) -> I
 
 
 def overlaps(others: Iterable[Tag]) -> Callable[[Tag], bool]:
-    """A function that says whether a tag overlaps one of the others."""
+    """Return a function that tests whether a tag overlaps one of the others."""
     places: dict[str, tuple[list[int], list[int]]] = {}
     for other in sorted(others, key=lambda each: each.start):
         starts, ends = places.setdefault(other.field, ([], []))
@@ -77,7 +77,7 @@ def overlaps(others: Iterable[Tag]) -> Callable[[Tag], bool]:
 
 
 def from_utf16(text: str, offset: int) -> int | None:
-    """The code-point offset of a UTF-16 offset, or None if it lies outside or inside a character."""
+    """The code-point offset of a UTF-16 offset; None if it is outside the text or inside a character."""
     pairs = _pairs(text)
     before = bisect_left(range(len(pairs)), offset, key=lambda number: pairs[number] + number)
     if not 0 <= offset <= len(text) + len(pairs) or (before and pairs[before - 1] + before - 1 == offset - 1):
@@ -92,7 +92,7 @@ def to_utf16(text: str, offset: int) -> int:
 
 @lru_cache(8)
 def _pairs(text: str) -> list[int]:
-    """Where the characters stand that UTF-16 writes with two units; looked at once for all tags of a text."""
+    """The positions of characters with two UTF-16 units, cached for all tags of a text."""
     return [match.start() for match in _TWO_UNITS.finditer(text)]
 
 
@@ -101,5 +101,5 @@ def _stands_at(text: str, piece: str, start: int, end: int) -> bool:
 
 
 def _shown(text: str) -> str:
-    """A piece of text in a message: its beginning."""
+    """The beginning of a text, for a message."""
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

@@ -1,7 +1,8 @@
-"""Cleaning by named, switchable rules; every rule only lists its edits, so the way back to the original stays exact.
+"""Clean text by named rules that can be switched on and off; each rule is a list of edits, so offsets map back to the original
+exactly.
 
-What is taken away leaves a space (a token never reaches over removed markup); only characters that nobody sees
-(controls, zero width) vanish without a trace.
+Removed text leaves a space, so that a token never spans removed markup; only invisible characters (controls, zero width) are
+removed without one.
 """
 
 import html
@@ -25,7 +26,7 @@ EMOJI = (
     "|[0-9#*]\ufe0f?\u20e3"
     f"|{_PICTOGRAPH}{_TONE}{{0,2}}(?:{_TAGS})?(?:\u200d{_PICTOGRAPH}{_TONE}{{0,2}}){{0,7}})"
 )
-"""One pattern for whole sequences: flags, keycaps, skin tones, joined families."""
+"""A pattern for whole emoji sequences: flags, keycaps, skin tones, joined families."""
 
 _ENTITY = re.compile(r"&(?:amp;)*(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _ESCAPED_AGAIN = re.compile(r"&(?:amp;)+(?=[#A-Za-z])")
@@ -131,7 +132,7 @@ def _controls(text: str) -> list[Edit]:
 
 @cache
 def _compatible() -> re.Pattern[str]:
-    """Pieces that NFKC may change: a compatibility character or any character, with the marks that can join it."""
+    """A pattern for text that NFKC may change: a compatibility character, or any character with combining marks."""
     codes = (*range(0x80, 0x4E00), *range(0xA000, 0xAC00), *range(0xF900, 0x20000), *range(0x2F800, 0x2FA20))
     # Voicing marks and the Hangul letters that join into syllables, in all their widths.
     marks = {0xFF9E, 0xFF9F, *range(0x1100, 0x1200), *range(0x3131, 0x3164), *range(0xFFA1, 0xFFDD)}
@@ -152,7 +153,7 @@ def _compatible() -> re.Pattern[str]:
 
 
 def _class(codes: Iterable[int]) -> str:
-    """A regular-expression character class of code points, in ranges."""
+    """A regular-expression character class of code points."""
     ranges: list[list[int]] = []
     for code in sorted(codes):
         if ranges and ranges[-1][1] == code - 1:
@@ -170,7 +171,7 @@ def _width(text: str) -> list[Edit]:
 
 
 def _bare(text: str) -> list[Edit]:
-    """Selectors and fillers that stay behind when the character before them was folded (㊙️)."""
+    """Remove variation selectors and fillers that remain after the character before them was folded (㊙️)."""
     if not _LEFT.search(text):
         return []
     return [(match.start(), match.end(), "") for match in _EMOJI_OR_LEFT.finditer(text) if match["left"]]
@@ -200,7 +201,7 @@ def _spaces(text: str) -> list[Edit]:
 
 
 def _spaced(pattern: re.Pattern[str], text: str) -> list[Edit]:
-    """A space for each match."""
+    """Replace each match by a space."""
     return [(match.start(), match.end(), " ") for match in pattern.finditer(text)]
 
 
@@ -247,7 +248,7 @@ def _ascii_of_wide(match: re.Match[str]) -> str:
 
 
 def parse_rules(text: str | None) -> tuple[str, ...]:
-    """A list of rules: `html,width` is those two, `+emoji,-promo` changes the default, nothing is the default."""
+    """Parse a list of rules: `html,width` is exactly these two, `+emoji,-promo` changes the default, empty is the default."""
     parts = [part.strip() for part in (text or "").split(",") if part.strip()]
     if not parts:
         return DEFAULT_RULES

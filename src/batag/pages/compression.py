@@ -1,4 +1,4 @@
-"""Compressed files: told by their content, unpacked piece by piece so that no file takes more memory than its pieces."""
+"""Compressed files, recognised by their content and decompressed piece by piece in bounded memory."""
 
 import io
 import re
@@ -11,15 +11,15 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 class DamagedFileError(Exception):
-    """A compressed file ends early or is corrupt: what was read before it is good."""
+    """A compressed file is truncated or corrupt; what was read before is good."""
 
 
 READ_ERRORS = (EOFError, OSError, DamagedFileError)
-"""What reading on in a damaged file can raise."""
+"""The exceptions that reading a damaged file can raise."""
 
 
 def decompressed(raw: BinaryIO) -> BinaryIO:
-    """The plain bytes of a file, whatever its compression."""
+    """The decompressed stream of a file, whatever its compression."""
     if raw.seekable():
         magic = cast(io.BufferedReader, raw).peek(4)[:4]
     else:  # a pipe may bring its first bytes one by one
@@ -35,7 +35,7 @@ def decompressed(raw: BinaryIO) -> BinaryIO:
 
 
 class Replayed(io.RawIOBase):
-    """A stream whose beginning was read already, given again from the start."""
+    """A stream whose beginning was already read, from the start again."""
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head, self._rest = memoryview(head), rest
@@ -53,8 +53,8 @@ class Replayed(io.RawIOBase):
 
 
 class Unpacked(io.RawIOBase):
-    """Compressed members (frames) one after the other; unlike the libraries' own readers it gives all that lies before
-    a damage, and then says that there is one."""
+    """Decompresses concatenated members (frames). Unlike the libraries' own readers it returns everything before a damaged
+    place, and then raises an error."""
 
     def __init__(self, raw: IO[bytes], new: Callable[[], Any]) -> None:
         self._raw, self._new, self._member = raw, new, new()
@@ -62,7 +62,7 @@ class Unpacked(io.RawIOBase):
         self._ready, self._damage = memoryview(b""), ""
         self._piece = _LEAST
         self.packed_bytes = 0
-        """How much of the compressed file was read."""
+        """Number of compressed bytes read so far."""
 
     def readable(self) -> bool:
         return True
@@ -97,7 +97,7 @@ class Unpacked(io.RawIOBase):
         self._piece = _LEAST if len(self._ready) > 1 << 19 else min(2 * self._piece, _MOST)
 
     def _next_member(self) -> bool:
-        """Go on to what follows a member; padding and notes between members are passed over."""
+        """Go on to the next member, skipping padding and notes between members."""
         if self._begun:
             self._place -= len(self._member.unused_data)
         while True:
@@ -116,7 +116,7 @@ class Unpacked(io.RawIOBase):
         return bool(start)
 
     def _skip(self, size: int) -> None:
-        """Pass over so many bytes without holding them."""
+        """Skip bytes without storing them."""
         size -= len(self._held) - self._place
         while size > 0 and (more := self._more()):
             self._held, size = more, size - len(more)
@@ -131,14 +131,14 @@ class Unpacked(io.RawIOBase):
 
 
 _LEAST, _MOST = 64, 1 << 10
-"""How many bytes are unpacked at once: 4 bytes of zstd can make 128 KB, so that the most of them make 32 MB."""
+"""How many bytes are decompressed at once: 4 bytes of zstd can become 128 KB, so the largest piece becomes 32 MB."""
 
 
 def swells(size: int, *, packed: int) -> bool:
-    """Whether so many bytes are far more than what packed ones honestly unpack to, of what has to be read whole."""
+    """Whether a decompressed size is far larger than the compressed one can plausibly give; for files that are read whole."""
     return size > 100 * packed + (1 << 24)
 
 
 def _is_skippable(magic: bytes) -> bool:
-    """Whether a zstd frame holds nothing of the file."""
+    """Whether a zstd frame contains no data of the file."""
     return magic[1:] == b"\x2a\x4d\x18" and magic[0] >> 4 == 5

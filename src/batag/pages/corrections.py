@@ -1,4 +1,4 @@
-"""What people write into the columns that a workbook has for them to read (`brand (tags)`), where it differs from `tags`."""
+"""Corrections that people make in the readable columns of a workbook (`brand (tags)`), where they differ from `tags`."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,22 +13,22 @@ _SEPARATOR = re.compile("[;；\n]")
 
 
 def readable(label: str) -> str:
-    """The column of a workbook that has the tags of a label for people; `tags` has them for machines."""
+    """The name of the readable column of a label; `tags` holds the same tags for programs."""
     return f"{label}{_FOR_PEOPLE}"
 
 
 def is_readable(column: str) -> bool:
-    """Whether a column has the name of one for people."""
+    """Whether a column has the name of a readable column."""
     return column.endswith(_FOR_PEOPLE) and column != _FOR_PEOPLE
 
 
 def shown(texts: Iterable[str]) -> str:
-    """The texts of a label as its column has them."""
+    """The texts of a label as they are written in its readable column."""
     return "; ".join(dict.fromkeys(texts))
 
 
 def corrected(tags: list[Any], record: Mapping[str, Any]) -> list[Any]:
-    """The tags of a row. Where the column of a label says something else, they are what it says: texts without a place."""
+    """The tags of a row. If the readable column of a label differs from them, its texts replace them, without positions."""
     texts: dict[str, list[str]] = {}
     for tag in tags:
         if isinstance(tag, Mapping):
@@ -43,14 +43,14 @@ def corrected(tags: list[Any], record: Mapping[str, Any]) -> list[Any]:
 
 
 def has_no_place(tag: Any) -> TypeGuard[Mapping[str, str]]:
-    """Whether a tag is a person's label and text alone, to be found in the page."""
+    """Whether a tag is a person's label and text without a position, to be found on the page."""
     if not isinstance(tag, dict) or len(tag) != 3 or tag.get("source") != PERSON:
         return False
     return all(isinstance(tag.get(key), str) and tag[key] for key in ("label", "text"))
 
 
 def beside(tags: Iterable[Tag], people: Iterable[Tag], note: Note) -> Iterator[Tag]:
-    """The tags, without those of machines that overlap one of people's."""
+    """The tags without those of machines that overlap a person's tag."""
     overlap = overlaps(people)
     for tag in tags:
         if tag.source != PERSON and overlap(tag):

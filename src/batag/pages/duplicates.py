@@ -1,7 +1,8 @@
-"""Pages that say the same: equal once cleaned, or so near (variants of one product) that a model would just remember them.
+"""Find duplicates: pages that are equal after cleaning, or so similar (variants of one product) that a model would just
+memorise them.
 
-Near means that two texts share about 70 % of their character 3-grams (Jaccard), digits counted as one; found by MinHash
-with banding, so that millions of pages need no pairwise comparison.
+Two texts are near-duplicates if about 70 % of their character 3-grams are the same (Jaccard similarity, all digits alike). They
+are found by MinHash with banding, without comparing all pairs.
 """
 
 import re
@@ -25,13 +26,13 @@ _clean = Cleaner()
 
 
 def fingerprint(page: Page) -> str:
-    """What a page says: its cleaned fields, lower case, without spaces and marks."""
+    """The text of a page for comparison: its cleaned fields in lower case without spaces and punctuation."""
     texts = (_NOISE.sub("", _clean(text).text.lower()) or text.strip() for text in page.fields.values())
     return "\n".join(filter(None, texts))
 
 
 def text_hash(text: str) -> int:
-    """64 bits of a text, the same on every machine."""
+    """A 64-bit hash of a text, the same on every machine."""
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
@@ -42,7 +43,7 @@ def _permutations() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 
 
 def signature(text: str) -> NDArray[np.uint32]:
-    """The MinHash of a text: two texts agree in about as many places as they share 3-grams."""
+    """The MinHash signature of a text; the fraction of equal values estimates the similarity of two texts."""
     codes = np.frombuffer(_DIGITS.sub("0", text).encode("utf-32-le"), np.uint32).astype(np.uint64)
     grams = codes if len(codes) < 3 else codes[:-2] * np.uint64(0x1F3D5B79) + codes[1:-1] * np.uint64(0x10001) + codes[2:]
     grams = np.unique(grams)
@@ -57,7 +58,7 @@ def signature(text: str) -> NDArray[np.uint32]:
 
 
 class Groups:
-    """Numbers each text as it comes; `of()` then says which group of same or near-same texts each belongs to."""
+    """Groups texts: after all were added, `of()` returns the group of duplicates that each belongs to."""
 
     def __init__(self) -> None:
         self._signatures: list[NDArray[np.uint32]] = []
@@ -65,7 +66,7 @@ class Groups:
         self._index: list[int] = []
 
     def add(self, text: str) -> None:
-        """The next text."""
+        """Add the next text."""
         key = text_hash(text)
         if key not in self._distinct:
             minhash = signature(text)
@@ -78,7 +79,7 @@ class Groups:
         self._index.append(self._distinct[key])
 
     def of(self) -> list[int]:
-        """The group of each text added, in order; equal numbers are one group."""
+        """The group number of each text in order; duplicates and near-duplicates have the same number."""
         if not self._signatures:
             return []
         parents = list(range(len(self._signatures)))
@@ -111,7 +112,7 @@ class Groups:
 
 
 def twins_of(pages: Sequence[Page], others: Sequence[Page]) -> list[bool]:
-    """Which of the others say the same as one of the pages, or nearly."""
+    """For each of the others, whether it is a duplicate or near-duplicate of one of the pages."""
     groups = Groups()
     for page in (*pages, *others):
         groups.add(fingerprint(page))

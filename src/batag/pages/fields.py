@@ -1,5 +1,5 @@
-"""The text fields of a page, in one place (a new standard field is a new name in `STANDARD_FIELDS`), and which column of a file
-is which field (`--columns title=name`)."""
+"""The text fields of a page (add a standard field to `STANDARD_FIELDS`), and the mapping of fields to columns of a file
+(`--columns title=name`)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,16 +7,17 @@ from typing import Any
 from batag.errors import InputError, nearest
 
 STANDARD_FIELDS = ("title", "description")
-"""Fields that every file may have under their own names, in the order in which they are read. A page may have others: under
-`fields`, or mapped with `--columns`."""
+"""Fields that are read from every file under their own names, in this order. Pages may have others, under `fields` or mapped
+with `--columns`."""
 MAIN_FIELD = STANDARD_FIELDS[0]
-"""The field of a text that names none. In a page's words every other field is announced by `<name>`."""
+"""The field of a bare text. In the words of a page, every other field is preceded by `<name>`."""
 KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "reviewed", "tokens", *STANDARD_FIELDS})
-"""What a record may hold that batag reads; all else is kept in `Page.extra`."""
+"""The keys of a record that batag reads; all others are kept in `Page.extra`."""
 
 
 def renamed(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """The record with our names for its columns; one that has such a name itself but is not meant stays, as `title_`."""
+    """The record with its mapped columns under the names of the fields. A different column that already has such a name is kept
+    with an underscore (`title_`)."""
     theirs = set(columns.values())
     mapped = {name: record.get(column) for name, column in columns.items()}
     others = {key: value for key, value in record.items() if key not in theirs}
@@ -29,7 +30,7 @@ def renamed(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, 
 
 
 def check_columns(columns: Mapping[str, str], names: Iterable[str], *, where: str) -> None:
-    """An error that lists the names if a column that was asked for is none of them."""
+    """Raise an error that lists the columns of the file if a mapped column is not one of them."""
     there = list(filter(None, names))
     if (missing := _missing(columns, there)) is not None:
         ours, theirs = missing
@@ -38,7 +39,7 @@ def check_columns(columns: Mapping[str, str], names: Iterable[str], *, where: st
 
 
 def meant_columns(columns: Mapping[str, str], names: Iterable[str]) -> str:
-    """What to write instead of a mapping that does not fit: turned round, or with the nearest name; empty if none is near."""
+    """A correction of a wrong mapping: the other way round, or with the nearest column; empty if there is none."""
     there = [name for name in names if name]
     if (missing := _missing(columns, there)) is None:
         return ""
@@ -54,6 +55,6 @@ def meant_columns(columns: Mapping[str, str], names: Iterable[str]) -> str:
 
 
 def _missing(columns: Mapping[str, str], names: Iterable[str]) -> tuple[str, str] | None:
-    """The first (field, column) whose column is none of the names, or None."""
+    """The first (field, column) whose column does not exist, or None."""
     there = set(names)
     return next((pair for pair in columns.items() if pair[1] not in there), None)

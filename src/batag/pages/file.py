@@ -1,4 +1,4 @@
-"""Opening files: input from disks, stores and pipes; output whole or not at all, and never over what is read."""
+"""Open files: input from disk, remote stores and pipes; output that is written atomically and never over its own input."""
 
 import gzip
 import io
@@ -16,7 +16,7 @@ Name = Path | str | None
 
 
 def open_file(path: Path | str) -> BinaryIO:
-    """A file as it lies on the disk, or standard input for `-`."""
+    """Open a file for reading; `-` is standard input."""
     if str(path) == "-":
         return sys.stdin.buffer
     if "://" in str(path)[:20]:
@@ -29,7 +29,7 @@ def open_file(path: Path | str) -> BinaryIO:
 
 
 def _remote(address: str) -> BinaryIO:
-    """A file of a store that fsspec knows."""
+    """Open a file of a remote store with fsspec."""
     import fsspec
 
     try:
@@ -39,7 +39,7 @@ def _remote(address: str) -> BinaryIO:
 
 
 def once_only(path: Path | str) -> bool:
-    """Whether an input is gone once it is read: standard input, a named pipe, a process substitution, a device."""
+    """Whether an input can be read only once: standard input, a named pipe, a process substitution, a device."""
     if str(path) == "-" or "://" in str(path)[:20]:
         return str(path) == "-"
     try:
@@ -51,8 +51,8 @@ def once_only(path: Path | str) -> bool:
 
 @contextmanager
 def open_output(path: Path | str, *, plain: bool = False, making: Path | None = None) -> Iterator[BinaryIO]:
-    """A file that appears under its name only when it is complete; until then it lies beside it, or in the folder `making`.
-    `.gz` and `.zst` are compressed (unless what is written is it already: `plain`), `-` is standard output."""
+    """Open a file for writing that appears under its name only when it is complete; until then it is beside it or in the folder
+    `making`. `.gz` and `.zst` are compressed unless `plain`; `-` is standard output."""
     if str(path) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -87,7 +87,7 @@ def open_output(path: Path | str, *, plain: bool = False, making: Path | None = 
 
 @contextmanager
 def locked(folder: Path, lock: str, *, busy: str, todo: str) -> Iterator[None]:
-    """One process at a time may hold the lock file of a folder; however the process ends, the lock is free again."""
+    """Hold the lock file of a folder, so that one process at a time uses it; it is released when the process ends."""
     from filelock import FileLock, Timeout
 
     held = FileLock(folder / lock)
@@ -103,7 +103,7 @@ def locked(folder: Path, lock: str, *, busy: str, todo: str) -> Iterator[None]:
 
 
 def sync_folder(path: Path) -> None:
-    """Make new names in a folder last through a power cut, where the system can."""
+    """Flush the names of new files in a folder to disk, where the system can."""
     with suppress(OSError):
         folder = os.open(path, os.O_RDONLY)
         try:
@@ -128,8 +128,8 @@ def _compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
 
 
 def check_targets(targets: Iterable[Name], inputs: Iterable[Name]) -> None:
-    """Refuse a file to write that is also read, by whatever name (a link, another spelling, standard input), or written twice;
-    of an input that is a folder this holds for every file in it. Pipes, devices and what is None do not count."""
+    """Raise an error if an output file is also an input (under any name, or inside an input folder), or is written twice.
+    Pipes, devices and None are ignored."""
     read = {identity for each in inputs if each is not None for identity in _files(str(each))}
     written: dict[object, str] = {}
     for target in targets:
@@ -154,7 +154,7 @@ def _files(name: str) -> Iterable[object]:
 
 
 def _identity(name: str) -> object | None:
-    """What tells a file from all others; None for what is no file and cannot be overwritten."""
+    """A key that identifies a file; None for anything that cannot be overwritten."""
     name = name.removeprefix("file://")
     if "://" in name[:20]:
         return name

@@ -1,4 +1,4 @@
-"""Tokens that a page brings along: their text joined, their places in it."""
+"""Tokens that come with a page: join them into text, or locate them in it."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,7 +9,7 @@ from batag.pages.page import Offsets
 
 
 def join_tokens(tokens: Sequence[str], *, language: str | None, spaces: bool | None = None) -> tuple[str, tuple[Offsets, ...]]:
-    """The text of tokens, without spaces between them in Chinese and Japanese, and each token's place."""
+    """The text of tokens (without spaces in Chinese and Japanese) and the offsets of each token."""
     if spaces is None:
         spaces = not joins_without_spaces(language, "".join(tokens))
     gap, start, offsets = int(spaces), 0, []
@@ -20,7 +20,7 @@ def join_tokens(tokens: Sequence[str], *, language: str | None, spaces: bool | N
 
 
 def place_tokens(text: str, tokens: Sequence[Any]) -> tuple[Offsets, ...] | None:
-    """Offsets of tokens given as texts in order or as [start, end] pairs; None if they do not fit the text."""
+    """The offsets of tokens that are given as texts in order or as [start, end] pairs; None if they do not fit the text."""
     if all(isinstance(token, str) and token for token in tokens):
         offsets, start = [], 0
         for token in tokens:

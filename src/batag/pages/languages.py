@@ -1,4 +1,4 @@
-"""The languages that batag reads, one row each: a new language is a new row (CONTRIBUTING says how)."""
+"""The table of languages; a new language is a new row (see CONTRIBUTING)."""
 
 import re
 from dataclasses import dataclass
@@ -14,25 +14,25 @@ CJK = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Language:
-    """What batag has to know of a language."""
+    """The properties of a language."""
 
     name: str
-    """In files and options: a BCP 47 tag."""
+    """The name in files and options: a BCP 47 tag."""
     title: str
-    """In English, for messages."""
+    """The English name, for messages."""
     aliases: str
-    """Other ways to write the name, in lower case, between spaces."""
+    """Other names, in lower case, separated by spaces."""
     spaces: bool
-    """Whether spaces stand between words."""
+    """Whether words are separated by spaces."""
     segmenter: str
     """A name of `batag.segmentation.SEGMENTERS`."""
     stop_words: Path | None = None
-    """A file of words that are never a tag by themselves, one per line."""
+    """The file of stop words, one per line."""
     pretrained: str | None = None
-    """Which of the pretrained features in `batag.features.shipped` know its words."""
+    """The pretrained features in `batag.features.shipped` for this language."""
     letters: str = ""
-    """Its letters as a regular expression's class, if no other language here has them: by them a page is recognised.
-    Chinese, Japanese and English share letters; `batag.segmentation.detection` tells them apart."""
+    """Its letters as a regular-expression class, if no other language here uses them; they identify the language. Chinese,
+    Japanese and English share letters; `batag.segmentation.detection` distinguishes them."""
 
 
 _STOP_WORDS = Path(__file__).with_name("stopwords")
@@ -80,13 +80,13 @@ LANGUAGES = {
 
 
 def known_language(name: str) -> str | None:
-    """Our name for a language however it is written (zh-TW, zh_CN, jp), or None for one without a row."""
+    """The canonical name of a language in any spelling (zh-TW, zh_CN, jp); None if it is unknown."""
     plain = name.strip().lower().replace("_", "-")
     return next((row.name for row in LANGUAGES.values() if plain in (row.name.lower(), *row.aliases.split())), None)
 
 
 def check_language(name: str) -> str:
-    """Our name for a language that somebody typed; an unknown one is an error that lists all."""
+    """The canonical name of a language; an unknown one is an error that lists all."""
     if (known := known_language(name)) is None:
         *most, last = (f"{row.name} ({row.title})" for row in LANGUAGES.values())
         raise UsageError(f"{name!r} is not a language of ours", todo=f"There are {', '.join(most)} and {last}")
@@ -94,5 +94,5 @@ def check_language(name: str) -> str:
 
 
 def joins_without_spaces(language: str | None, text: str) -> bool:
-    """Whether words are written without spaces between: by the language or, if that is not known, by the characters."""
+    """Whether words are written without spaces, by the language or, if it is unknown, by the characters."""
     return CJK.search(text) is not None if language is None else not LANGUAGES[language].spaces

@@ -1,4 +1,4 @@
-"""What a row that batag wrote says of itself under `batag`: which columns its fields are in, which cells were escaped."""
+"""The key `batag` of a row that batag wrote: the columns of its fields, and its escaped cells."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,24 +14,25 @@ _FORMULA = re.compile(f"[\\t\\r\\n]|[{_UNSEEN}]*[=+\\-@＝＋－＠﹦﹢﹣﹫]
 
 @dataclass(frozen=True)
 class Layout:
-    """`columns` has each field's name in the file (as `--columns` said), `escaped` the cells with an apostrophe in front."""
+    """`columns` maps each field to its column in the file (from `--columns`); `escaped` are the cells with an apostrophe in
+    front."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     escaped: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        """For JSON; empty if there is nothing to say."""
+        """The layout as a JSON object; empty for a row with standard columns and no escaped cells."""
         columns = {"columns": dict(self.columns)} if self.columns else {}
         return columns | ({"escaped": list(self.escaped)} if self.escaped else {})
 
     def column_of(self, field: str, record: Mapping[str, Any]) -> str:
-        """The key of a field in a record; tables are read with the names that batag knows in lower case."""
+        """The key of a field in a record; known column names of tables are in lower case."""
         column = self.columns.get(field, field)
         return column if column in record else column.lower()
 
 
 def layout_of(record: Mapping[str, Any]) -> Layout | None:
-    """What a record says of itself; None if it says nothing that batag would have written."""
+    """Read the layout of a record; None if it has no valid key `batag`."""
     found = record.get(KEY)
     if isinstance(found, str) and found.startswith("{"):
         try:
@@ -56,12 +57,12 @@ def is_formula(cell: str) -> bool:
 
 
 def escape(cell: str) -> str:
-    """A cell that a spreadsheet does not run: one that begins like a formula gets an apostrophe in front."""
+    """A cell that a spreadsheet does not run: one that starts like a formula gets an apostrophe in front."""
     return f"'{cell}" if is_formula(cell) else cell
 
 
 def unescaped(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record as it was before its cells were escaped, if it says which."""
+    """The record with its escaped cells restored, according to its layout."""
     layout = layout_of(record)
     if layout is None or not layout.escaped:
         return dict(record)

@@ -1,4 +1,4 @@
-"""Labels given as plain text (`brand=ACME;goods=跑鞋`): every occurrence in the page becomes a tag."""
+"""Labels given as text (`brand=ACME;goods=跑鞋`): every occurrence in the page becomes a tag."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,12 +15,13 @@ _EQUALS = re.compile("[=＝]")
 _LATIN = "[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"
 _TWO_LATIN = re.compile(_LATIN * 2)
 _MANY_LABELS = 50
-"""More labels than this are looked for all at once."""
+"""With more labels than this, all are searched for at once."""
 _fold_width = Cleaner(["width"])
 
 
 def label_pairs(value: Any) -> list[tuple[str, str]] | None:
-    """The (label, text) pairs of `brand=ACME;goods=跑鞋`, `["brand=ACME"]` or `{"brand": ["ACME"]}`; None for anything else."""
+    """Parse (label, text) pairs from `brand=ACME;goods=跑鞋`, `["brand=ACME"]` or `{"brand": ["ACME"]}`; None for anything
+    else."""
     if isinstance(value, str):
         return _parsed(value)
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
@@ -39,7 +40,7 @@ def label_pairs(value: Any) -> list[tuple[str, str]] | None:
 
 
 def _parsed(value: str) -> list[tuple[str, str]] | None:
-    """The pairs of one string: a separator parts two only where `label=` follows, so that a text may hold commas."""
+    """Parse the pairs of one string; a separator counts only if `label=` follows, so that a text may contain commas."""
     cut = _SEPARATOR.split(value)
     pairs: list[tuple[str, list[str]]] = []
     for mark, piece in zip(("", *cut[1::2]), cut[::2], strict=True):
@@ -55,13 +56,13 @@ def _parsed(value: str) -> list[tuple[str, str]] | None:
 
 
 def several_texts(label: str, text: str) -> str:
-    """How to write what may be several texts (`goods=shoes,socks`); empty if it is one."""
+    """How to write a value that may be several texts (`goods=shoes,socks`); empty if it is one."""
     pieces = [piece.strip() for piece in _SEPARATOR.split(text)[::2] if piece.strip()]
     return ";".join(f"{label}={piece}" for piece in pieces) if len(pieces) > 1 else ""
 
 
 def find_labels(pairs: list[tuple[str, str]], fields: Mapping[str, str], note: Note) -> tuple[Tag, ...] | None:
-    """Every occurrence of each label's text as a person's tag; None if none of them occurs."""
+    """Tag every occurrence of each label's text, with the source person; None if no text occurs."""
     tags = []
     pairs = list(dict.fromkeys(pairs))
     many = Mentions(term for _, term in pairs) if len(pairs) > _MANY_LABELS else None
@@ -83,7 +84,7 @@ def find_labels(pairs: list[tuple[str, str]], fields: Mapping[str, str], note: N
 
 
 def occurrences(text: str, term: str) -> list[Offsets]:
-    """Where a term stands in a text: as it is or, if it does not, in another case or width."""
+    """The offsets of a term in a text: exact matches or, if there are none, matches in another case or width."""
     if not term:
         return []
     exact = list(_find(text, term))
@@ -95,7 +96,7 @@ def occurrences(text: str, term: str) -> list[Offsets]:
 
 
 class Mentions:
-    """Where many terms stand, all looked for at once: of those that begin at one place the longest, none inside another."""
+    """Finds many terms at once; of terms that start at the same place the longest wins, and matches do not overlap."""
 
     def __init__(self, terms: Iterable[str]) -> None:
         from ahocorasick_rs import AhoCorasick, MatchKind
@@ -105,7 +106,8 @@ class Mentions:
         self._matchers = [AhoCorasick(each, matchkind=MatchKind.LeftmostLongest) for each in forms]
 
     def find(self, text: str) -> dict[str, list[Offsets]]:
-        """The places of each term that stands in a text: as it is or, if it does not, in another case or width."""
+        """The offsets of each term that occurs in a text: exact matches or, if there are none, matches in another case or
+        width."""
         exact, cleaned = self._places(self._matchers[0], text), _fold_width(text)
         alike = self._places(self._matchers[1], lower(cleaned.text))
         return {term: [cleaned.to_original(*span) for span in spans] for term, spans in alike.items()} | exact
@@ -123,7 +125,7 @@ def _inside_word(text: str, place: int) -> bool:
 
 
 def lower(text: str) -> str:
-    """Lower case of the same length: character by character where the whole would change it."""
+    """The text in lower case with the same length: characters whose lower case is longer are kept."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
@@ -131,7 +133,7 @@ def lower(text: str) -> str:
 
 
 def _find(text: str, term: str) -> Iterator[Offsets]:
-    """Occurrences without overlaps; a Latin term is not found inside a longer word."""
+    """Yield occurrences without overlaps; a Latin term is not found inside a longer word."""
     before = f"(?<!{_LATIN})" if re.match(_LATIN, term[:1]) else ""
     after = f"(?!{_LATIN})" if re.match(_LATIN, term[-1:]) else ""
     return (match.span() for match in re.finditer(before + re.escape(term) + after, text))

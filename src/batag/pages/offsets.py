@@ -1,14 +1,14 @@
-"""Edits of a text and the exact way back: each offset of the cleaned text maps into the original."""
+"""Edits of a text with an exact offset map: every offset of the cleaned text maps back to the original."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 Edit = tuple[int, int, str]
-"""Start, end and what stands there instead; a list of edits is in order and without overlaps."""
+"""Start, end and replacement; edits are sorted and do not overlap."""
 
 
 def apply_edits(text: str, edits: Sequence[Edit]) -> str:
-    """The text after all edits."""
+    """Apply all edits to a text."""
     pieces: list[str] = []
     done = 0
     for start, end, replacement in edits:
@@ -20,7 +20,7 @@ def apply_edits(text: str, edits: Sequence[Edit]) -> str:
 
 @dataclass(slots=True)
 class Cleaned:
-    """A cleaned text, the original it came from, and the edits between (one list a step)."""
+    """A cleaned text, its original, and the lists of edits between them."""
 
     original: str
     text: str
@@ -28,14 +28,14 @@ class Cleaned:
     _origins: tuple[Sequence[int], Sequence[int]] | None = None
 
     def apply(self, edits: Sequence[Edit]) -> None:
-        """One step more."""
+        """Apply one more list of edits."""
         if edits:
             self.text = apply_edits(self.text, edits)
             self.steps.append(edits)
 
     @property
     def origins(self) -> tuple[Sequence[int], Sequence[int]]:
-        """For each character of the cleaned text, where its origin starts and ends in the original."""
+        """For each character of the cleaned text, the start and end of its origin in the original."""
         if self._origins is None:
             starts: Sequence[int] = range(len(self.original))
             ends: Sequence[int] = range(1, len(self.original) + 1)
@@ -45,7 +45,7 @@ class Cleaned:
         return self._origins
 
     def to_original(self, start: int, end: int) -> tuple[int, int]:
-        """The piece of the original that the cleaned piece `[start, end)` (not empty) came from."""
+        """The offsets in the original of a non-empty range `[start, end)` of the cleaned text."""
         if not self.steps:
             return start, end
         starts, ends = self.origins
@@ -53,7 +53,8 @@ class Cleaned:
 
 
 def _through(edits: Sequence[Edit], starts: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Carry the origins of each character through one step; a replacement's characters all come from the whole piece."""
+    """Map the origin of each character through one list of edits; all characters of a replacement come from the whole replaced
+    range."""
     new_starts: list[int] = []
     new_ends: list[int] = []
     done = 0

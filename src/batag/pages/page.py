@@ -1,4 +1,4 @@
-"""A page (title, description, ... in order) and its tags; offsets are code points of the original text, end exclusive."""
+"""Pages (title, description, ...) and their tags; offsets are code points of the original text, end exclusive."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 Offsets = tuple[int, int]
 PERSON, COLUMN, TERMS, MODEL, LLM = SOURCES = ("person", "column", "terms", "model", "llm")
-"""Who set a tag: a person, the row's own column (its brand), a list of terms, a bundle, a language model."""
+"""The sources of a tag: a person, a column of the same row (its brand), a term list, a bundle, a large language model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A labelled piece of one field: `text == page[field][start:end]`; `normal` is its cleaned form, `source` who set it."""
+    """A labelled span of one field: `text == page[field][start:end]`; `normal` is the cleaned text, `source` who set it."""
 
     field: str
     start: int
@@ -25,7 +25,7 @@ class Tag:
     source: str = PERSON
 
     def to_dict(self) -> dict[str, Any]:
-        """The tag as a JSON object, as in a file of tagged pages: `score` and `normal` only where there is one."""
+        """The tag as a JSON object, as in files of tagged pages; `score` and `normal` only if they are set."""
         record = {"field": self.field, "start": self.start, "end": self.end, "label": self.label, "text": self.text}
         known = {"score": self.score, "normal": self.normal}
         return record | {key: value for key, value in known.items() if value is not None} | {"source": self.source}
@@ -33,10 +33,13 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A product page. `labelled` tells a page that was left without tags from one that nobody labelled; `reviewed` says whether
-    a person has seen all of it (None: not labelled). Where that is not said, it follows from the tags: all must be people's.
-    A page with a machine's tag never is reviewed: what a person has seen and kept is the person's. `usual_language` is that of
-    most pages of its file, for a text that does not tell its own."""
+    """A product page.
+
+    `labelled` distinguishes a page that is labelled with no tags from an unlabelled page. `reviewed` says whether a person has
+    checked the whole page (None for an unlabelled page); by default it is true if all tags are a person's. A page with a
+    machine's tag cannot be reviewed: tags that a person has checked and kept become the person's. `usual_language` is the
+    language of most pages of its file, for a page whose language cannot be detected.
+    """
 
     id: str
     fields: Mapping[str, str]
@@ -69,21 +72,21 @@ class Page:
 
     @property
     def characters(self) -> int:
-        """Length of all fields together."""
+        """The length of all fields together."""
         return sum(map(len, self.fields.values()))
 
     def seen(self) -> Page:
-        """The page after a person has seen it: the tags that are still there are the person's."""
+        """The page after a person's review: its tags become the person's."""
         tags = tuple(replace(tag, source=PERSON) for tag in self.tags)
         return replace(self, tags=tags, labelled=True, reviewed=True)
 
     def cut(self, field: str, start: int, end: int, label: str) -> Tag:
-        """The tag that covers `page[field][start:end]`."""
+        """The tag of `page[field][start:end]`."""
         return Tag(field, start, end, label, self.fields[field][start:end])
 
 
 def has_surrogates(text: str) -> bool:
-    """Whether a lone surrogate (half of a UTF-16 pair) stands in the text."""
+    """Whether the text contains a lone surrogate (half of a UTF-16 pair)."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -92,7 +95,7 @@ def has_surrogates(text: str) -> bool:
 
 
 def without_surrogates(text: str) -> str:
-    """The text with each lone surrogate as U+FFFD, so that it can be written; no offset moves."""
+    """The text with each lone surrogate replaced by U+FFFD, so that it can be encoded; offsets stay the same."""
     if text.isascii() or not has_surrogates(text):
         return text
     return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in text)

@@ -1,4 +1,4 @@
-"""What was wrong with the input: counted, listed with file and line, never silent and never the end of a job."""
+"""Problems of the input: counted and listed with file and line; they never end a job."""
 
 import json
 from collections import Counter
@@ -12,7 +12,7 @@ from batag.settings import settings
 
 _LONGEST = 1_000
 Note = Callable[[str, str], None]
-"""Notes a problem (its kind and reason) of the page at hand."""
+"""A function that notes a problem (kind and reason) of the current page."""
 SKIPPED_PAGE, SKIPPED_TAG, REPAIRED, NOTED = "page skipped", "tag skipped", "repaired", "noted"
 
 KINDS = {
@@ -53,12 +53,12 @@ KINDS = {
         "given tokens that do not follow the text: JSON is segmented instead, a column file's tokens are joined",
     ),
 }
-"""Every kind of problem: what happens then, and what it means (docs/formats.md lists the same)."""
+"""Every kind of problem with its effect and meaning (docs/formats.md has the same list)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that was wrong: `where` is file:line (or file, record n)."""
+    """One problem; `where` is file:line (or file, record n)."""
 
     kind: str
     where: str
@@ -82,7 +82,7 @@ class Problem:
 
 
 class Problems:
-    """Collects problems: all are counted, the first are kept, a log gets every one; strict turns the first into an error."""
+    """Collects problems: all are counted, the first are kept, and a log gets every one; with `strict` the first is an error."""
 
     def __init__(
         self, *, strict: bool = False, log: TextIO | None = None, on_problem: Callable[[Problem], object] | None = None
@@ -93,7 +93,7 @@ class Problems:
         self.counts: Counter[str] = Counter()
         self.listed: list[Problem] = []
         self.ids: set[int] = set()
-        """Hashes of the ids seen so far, over all inputs of a job."""
+        """Hashes of the ids so far, over all inputs of a job."""
 
     def __len__(self) -> int:
         return self.counts.total()
@@ -107,7 +107,7 @@ class Problems:
         return lambda kind, reason: self.add(kind, where, reason, page=page)
 
     def report(self, problem: Problem) -> None:
-        """Take in a problem that was found elsewhere."""
+        """Add a problem that was found elsewhere."""
         if self.strict:
             where = problem.where + (f" (page {problem.page})" if problem.page else "")
             todo, python = "Mend it, or read without --strict", "Mend it, or leave strict out"
@@ -121,12 +121,12 @@ class Problems:
             self.log.write(json.dumps(asdict(problem) | {"effect": problem.effect}, ensure_ascii=False) + "\n")
 
     def no_page(self, where: str) -> InputError:
-        """The error of an input that gave no page; it points to problems only if there are any."""
+        """The error for an input without pages; it mentions problems only if there are any."""
         todo = "See the problems above" if self.counts else "The file is empty: name one that has pages"
         return InputError("no page could be read", where=where, todo=todo)
 
     def effects(self) -> dict[str, int]:
-        """How many pages and tags were skipped, how many things repaired or noted."""
+        """How many pages and tags were skipped, and how many problems were repaired or noted."""
         totals: Counter[str] = Counter()
         for kind, number in self.counts.items():
             totals[KINDS[kind][0]] += number
@@ -134,7 +134,7 @@ class Problems:
 
 
 class Notes(Problems):
-    """The problems of the record at hand, until somebody takes them."""
+    """The problems of the current record until they are taken."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class Notes(Problems):
         self._waiting.append(problem)
 
     def take(self) -> tuple[Problem, ...]:
-        """What was noted since the last time."""
+        """Return and clear the problems noted since the last call."""
         if not self._waiting:
             return ()
         taken, self._waiting = tuple(self._waiting), []

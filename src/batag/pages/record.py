@@ -1,4 +1,4 @@
-"""A record (a JSON object, a row of a table) becomes a page, and a page a record again; what is wrong is listed."""
+"""Convert records (JSON objects, rows of tables) to pages and back; problems are listed."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ _REMEMBERED = 100
 
 
 class RecordReader:
-    """Turns the records of one input into pages. `fields` are the text fields that a record may have under their own names;
-    without `tags`, as for pages that are about to be tagged, the tags of a record are not looked at."""
+    """Converts the records of one input to pages. `fields` are the text fields that a record may have under their own names;
+    without `tags`, as before tagging, the tags of records are ignored."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class RecordReader:
     def page(
         self, record: Mapping[str, Any], *, where: str, number: int, columns: Mapping[str, str] | None = None
     ) -> Page | None:
-        """The page of a record, or None if it had to be skipped; `columns` replaces the reader's own."""
+        """The page of a record, or None if it had to be skipped; `columns` overrides the reader's own mapping."""
         keys = record.keys()
         columns = self.columns if columns is None else columns
         if (layout := layout_of(record)) is not None:
@@ -130,14 +130,14 @@ class RecordReader:
 
 
 def _excess(fields: Mapping[str, str]) -> str | None:
-    """The limit that a page is over, if any."""
+    """The limit that a page exceeds, in words, or None."""
     if len(fields) > settings.max_page_fields:
         return f"{settings.max_page_fields:,} fields (BATAG_MAX_PAGE_FIELDS moves the limit)"
     return too_many_characters(sum(map(len, fields.values())))
 
 
 def too_many_characters(number: int) -> str | None:
-    """The limit that so many characters are over, in words."""
+    """The limit that this number of characters exceeds, in words, or None."""
     if number <= settings.max_page_characters:
         return None
     return f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
@@ -156,7 +156,7 @@ def _tokens(value: Any, fields: Mapping[str, str], note: Note) -> dict[str, tupl
 
 
 def to_record(page: Page) -> dict[str, Any]:
-    """The page as the labelled (or tagged) JSON object of docs/formats.md."""
+    """The page as the JSON object of docs/formats.md."""
     record: dict[str, Any] = {"id": page.id}
     if page.language is not None:
         record["language"] = page.language
@@ -173,7 +173,7 @@ def to_record(page: Page) -> dict[str, Any]:
 
 
 def dump(value: Any) -> bytes:
-    """JSON of anything that a page can hold; what JSON has no word for becomes text."""
+    """Serialise anything that a page can contain as JSON; values without a JSON type become text."""
     try:
         return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
     except (TypeError, RecursionError):
@@ -181,7 +181,7 @@ def dump(value: Any) -> bytes:
 
 
 def plain(value: Any) -> Any:
-    """The value in JSON's own types, without lone surrogates."""
+    """The value in JSON's types, without lone surrogates."""
     if isinstance(value, str):
         return without_surrogates(value)
     if isinstance(value, Mapping):

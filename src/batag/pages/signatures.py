@@ -1,4 +1,4 @@
-"""Files that hold no pages, told by their first bytes: a PDF is called a PDF, and what to do is said."""
+"""Recognise files that cannot contain pages (a PDF, an image) by their first bytes, with advice for each."""
 
 import re
 from collections.abc import Collection
@@ -56,7 +56,7 @@ _INSIDE_ZIP: tuple[tuple[str, Kind], ...] = (
 
 
 def binary_kind(head: bytes) -> Kind | None:
-    """What a file is that cannot be text of any encoding, if it is one that people mistake for pages."""
+    """The kind of a binary file that people mistake for pages, or None."""
     if head.startswith(_OLE):
         inside = (kind for name, kind in _INSIDE_OLE.items() if name.encode("utf-16-le") in head)
         return next(inside, ("an old Excel workbook (.xls)", "Save it as .xlsx or CSV"))
@@ -64,14 +64,14 @@ def binary_kind(head: bytes) -> Kind | None:
 
 
 def text_kind(head: bytes) -> Kind | None:
-    """What a text is that has no pages in it that could be read."""
+    """The kind of a text file that has no readable pages, or None."""
     if _HTML.match(head):
         return "an HTML page", _TEXT
     return ("XML", _TEXT) if _XML.match(head) else None
 
 
 def zip_kind(names: Collection[str]) -> Kind:
-    """What a ZIP archive is that is no Excel workbook, by what lies in it."""
+    """The kind of a ZIP archive that is not an Excel workbook, by the names in it."""
     for start, kind in _INSIDE_ZIP:
         if any(name.startswith(start) for name in names):
             return kind

@@ -1,4 +1,4 @@
-"""One input on its way to pages: its bytes, the options it is read with, and the problems found in it."""
+"""An opened input: its bytes, the options to read it with, and its problems."""
 
 import codecs
 import io
@@ -20,15 +20,15 @@ from batag.pages.signatures import binary_kind
 from batag.settings import settings
 
 _WIDER = {"big5": "cp950", "shift_jis": "cp932", "gb2312": "gb18030", "gbk": "gb18030"}
-"""What files are really in that are said to be in an older standard: all of it and more (粧, ①, 镕)."""
+"""For older encodings the superset that files are really written in (粧, ①, 镕)."""
 _ALSO = {"cp950": "Big5", "big5hkscs": "Big5 of Hong Kong", "cp932": "Shift_JIS", "gb18030": "GBK"}
-"""The names that people know them by."""
+"""Common names of encodings."""
 
 
 @dataclass(kw_only=True)
 class Source:
-    """An opened input; `head` is its beginning, `stream` all of it as UTF-8 without a byte-order mark. A table also has the
-    `names` of its columns, its `header` (the names as the file has them) and, if the file declares them, their `types`."""
+    """An opened input. `head` is its beginning, `stream` all of it as UTF-8 without a byte-order mark. A table also has the
+    `names` of its columns, its `header` (the names as written in the file) and, if the file declares them, their `types`."""
 
     name: str
     head: bytes
@@ -45,7 +45,7 @@ class Source:
     unpacked: Unpacked | None = None
 
     def seekable(self) -> BinaryIO:
-        """The file for formats that jump about in it; what is compressed or comes through a pipe is put on the disk first."""
+        """The file for formats that need random access; compressed and piped input is copied to disk first."""
         if not self.packed and self.raw.seekable():
             self.raw.seek(0)
             return self.raw
@@ -67,13 +67,13 @@ class Source:
         return spooled
 
     def fraction_read(self) -> float | None:
-        """How much of the file was read so far (0 to 1), if that can be told."""
+        """How much of the file has been read (0 to 1), or None if that is unknown."""
         if self.name == "-" or "://" in self.name[:20] or self.raw.closed or not (size := os.fstat(self.raw.fileno()).st_size):
             return None
         return min(self.raw.tell() / size, 1.0)
 
     def close(self) -> None:
-        """Let go of the file (not of standard input)."""
+        """Close the file (but not standard input)."""
         if self.raw is not sys.stdin.buffer:
             self.raw.close()
 
@@ -82,13 +82,13 @@ class Source:
 
     @cached_property
     def stem(self) -> str:
-        """What pages without an id are named after."""
+        """The prefix of generated ids."""
         path = Path(self.name)
         stem = (path.with_suffix("") if path.suffix in (".gz", ".zst") else path).stem
         return "stdin" if self.name == "-" else without_surrogates(stem)
 
     def raw_lines(self) -> Iterator[tuple[int, bytes]]:
-        """Numbered lines with their ends; a line over the limit is skipped without being held, a damaged file ends here."""
+        """Yield numbered lines with their ends; a line over the size limit is skipped, and a damaged file ends here."""
         limit, number = settings.max_record_bytes, 0
         try:
             while line := self.stream.readline(limit):
@@ -107,18 +107,18 @@ class Source:
             self.problems.add("truncated", self.where(number + 1), f"the file cannot be read further ({error})")
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Numbered lines as text with their ends; bytes that are not UTF-8 become U+FFFD and are listed."""
+        """Yield numbered lines as text with their ends; bytes that are not UTF-8 become U+FFFD and are noted."""
         for number, line in self.raw_lines():
             yield number, decoded(line, self.problems.at(self.where(number)))
 
     def check_encoding(self, data: bytes, where: str) -> None:
-        """List bytes that were not in the named encoding; U+FFFD stands for them already."""
+        """Note a problem if `data` contains U+FFFD, which replaced bytes that are invalid in the encoding given by the user."""
         if self.transcoded and b"\xef\xbf\xbd" in data:
             self.problems.add("bad-encoding", where, "bytes that are not in the file's encoding")
 
 
 def decoded(data: bytes, note: Note) -> str:
-    """The text of a line or record."""
+    """The text of a line or record; bad bytes become U+FFFD and are noted."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -129,7 +129,8 @@ def decoded(data: bytes, note: Note) -> str:
 def open_source(
     path: Path | str, *, encoding: str | None = None, columns: Mapping[str, str] | None = None, language: str | None = None
 ) -> Source:
-    """Open a file and settle its encoding; one that is not UTF-8 and not named is an error that offers a name."""
+    """Open a file and determine its encoding; a file that is not UTF-8 is an error that suggests an encoding, unless one is
+    given."""
     name = str(path)
     if name != "-" and Path(name).is_dir():
         raise InputError("is a folder", where=name, todo="Name the files in it")
@@ -155,7 +156,7 @@ def open_source(
 
 
 def _settled(raw: BinaryIO, name: str, encoding: str | None) -> tuple[bytes, BinaryIO, bool]:
-    """The head and the whole as UTF-8 without a byte-order mark."""
+    """The beginning, and the whole stream as UTF-8 without a byte-order mark."""
     head = _read_up_to(raw, settings.sniff_bytes, name)
     stream: BinaryIO = cast(BinaryIO, io.BufferedReader(Replayed(head, raw), 1 << 18))
     if (known := binary_kind(head)) is not None:
@@ -180,7 +181,7 @@ def _settled(raw: BinaryIO, name: str, encoding: str | None) -> tuple[bytes, Bin
 
 
 def _known_encoding(name: str, head: bytes) -> str:
-    """The codec of an encoding of text, by any of its names."""
+    """The codec of a text encoding, by any of its names."""
     todo = "Try utf-8, cp950 (Big5), gb18030, cp932 or utf-16"
     try:
         found = codecs.lookup(name)
@@ -195,7 +196,7 @@ def _known_encoding(name: str, head: bytes) -> str:
 
 
 class _Transcoded(io.RawIOBase):
-    """A stream of another encoding as UTF-8."""
+    """A stream in another encoding, transcoded to UTF-8."""
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
         self._stream, self._decoder, self._ready = stream, codecs.getincrementaldecoder(encoding)("replace"), b""
@@ -236,7 +237,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _check_utf8(head: bytes, name: str) -> None:
-    """Stop at a file that is mostly not UTF-8; a stray bad line is left to the reader."""
+    """Raise an error if a file is mostly not UTF-8; single bad lines are left to the reader."""
     whole = head if len(head) < settings.sniff_bytes else head[: head.rfind(b"\n") + 1] or head[:-3]
     lines = [line for line in whole.split(b"\n") if not line.isascii()]
     bad = sum(1 for line in lines if not _decodes(line))
@@ -253,7 +254,7 @@ def _check_utf8(head: bytes, name: str) -> None:
 
 
 def _decodes(data: bytes, encoding: str = "utf-8") -> bool:
-    """Whether bytes are in an encoding, a character cut off at their end aside."""
+    """Whether bytes are valid in an encoding, except for a character that is cut off at the end."""
     try:
         codecs.getincrementaldecoder(encoding)().decode(data)
     except UnicodeDecodeError:
@@ -266,7 +267,7 @@ def _utf16_order(head: bytes) -> str:
 
 
 def guess_encoding(head: bytes) -> str | None:
-    """The likeliest encoding of a text that is not UTF-8."""
+    """The most likely encoding of a text that is not UTF-8, or None."""
     if b"\0" in head and "\ufffd" not in head[: len(head) & ~1].decode(order := _utf16_order(head), errors="replace")[:-1]:
         return order
     from charset_normalizer import from_bytes

@@ -1,4 +1,5 @@
-"""Train, dev and test without leaks: pages that say the same, or nearly, stay together; each shop and language in its share."""
+"""Split pages into train, dev and test without leaks: duplicates and near-duplicates stay together, and each shop and language
+is split in the same proportion."""
 
 import random
 from collections import Counter, defaultdict
@@ -14,7 +15,7 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class Assignment:
-    """Which split each page goes to, in the order they came."""
+    """The split of each page, in order."""
 
     splits: list[str]
     groups: int
@@ -27,7 +28,7 @@ class Assignment:
 
 
 def parse_shares(text: str) -> tuple[float, float, float]:
-    """Shares of train, dev and test from `8:1:1`, `80/10/10` or `0.8,0.1,0.1`."""
+    """Parse the relative sizes of train, dev and test from `8:1:1`, `80/10/10` or `0.8,0.1,0.1`."""
     try:
         shares = [float(part) for part in text.replace("/", ":").replace(",", ":").split(":")]
     except ValueError:
@@ -39,7 +40,7 @@ def parse_shares(text: str) -> tuple[float, float, float]:
 
 
 def assign_splits(pages: Iterable[Page], *, shares: Sequence[float] = (0.8, 0.1, 0.1), seed: int = 0) -> Assignment:
-    """Give each page a split; the same pages, shares and seed give the same answer."""
+    """Assign each page to a split; the same pages, shares and seed give the same result."""
     groups, strata = Groups(), []
     for page in pages:
         groups.add(fingerprint(page))

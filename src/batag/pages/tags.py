@@ -1,4 +1,4 @@
-"""The tags of a record, in any of the ways that people and tools write them; what cannot be used is listed."""
+"""Read the tags of a record in any of the usual notations; unusable ones are noted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def read_tags(
     extra: dict[str, Any],
     note: Note,
 ) -> tuple[tuple[Tag, ...] | None, bool | None]:
-    """The tags of a page and whether a person has seen it; what cannot be used is kept in `extra` as it came."""
+    """The tags of a page (None if it is not labelled) and whether it was reviewed; unusable values are kept in `extra`."""
     used = "tags" if record.get("tags") is not None else "labels"
     given = record.get(used)
     tags = None if given is None else _tags(given, fields, columns, note)
@@ -37,7 +37,7 @@ def read_tags(
 
 
 def _tags(given: Any, fields: Mapping[str, str], columns: Mapping[str, str], note: Note) -> tuple[Tag, ...] | None:
-    """The tags of a page; None if nothing of what was given can be used, so that the page does not count as labelled."""
+    """The tags of a page; None if none of the given values is usable, so that the page counts as unlabelled."""
     if (pairs := label_pairs(given)) is not None:
         return find_labels(pairs, fields, note)
     if not isinstance(given, list):
@@ -90,7 +90,7 @@ def _tag(item: Any, fields: Mapping[str, str], theirs: Mapping[str, str], note: 
 
 
 def _source(given: Any, note: Note) -> str:
-    """Who set a tag: a person if it is not said, a model if nobody knows what is said."""
+    """The source of a tag: person if none is given, model (with a note) if it is unknown."""
     if given is None or given == "" or given in SOURCES:
         return given or PERSON
     note("unknown-source", f"the source {str(given)[:40]!r} of a tag is not one of {', '.join(SOURCES)}")
@@ -98,7 +98,8 @@ def _source(given: Any, note: Note) -> str:
 
 
 def tag_record(tag: Tag) -> dict[str, Any]:
-    """A tag as JSON; text (it is checked when read again) and source always, score and normal form where there are any."""
+    """A tag as a JSON object: always with text (which is checked when it is read) and source, with score and normal form if
+    they are set."""
     record: dict[str, Any] = {"field": tag.field, "start": tag.start, "end": tag.end, "label": tag.label, "text": tag.text}
     if tag.score is not None:
         record["score"] = tag.score
@@ -108,17 +109,17 @@ def tag_record(tag: Tag) -> dict[str, Any]:
 
 
 def score_of(value: Any) -> float | None:
-    """The score that a file gives a tag, if it is a number."""
+    """The score of a tag in a file; None if it is not a number."""
     return float(value) if isinstance(value, (int, float)) and type(value) is not bool and abs(value) < 1e300 else None
 
 
 def yes_or_no(value: Any) -> bool | None:
-    """What a file says with true or false, also in words or numbers; None for anything else."""
+    """Parse true or false, also in words or as a number; None for anything else."""
     word = value.strip().casefold() if isinstance(value, str) else value
     return True if word in _YES else False if word in _NO else None
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, in words."""
+    """The type of a value in words."""
     names = {bool: "true or false", dict: "an object", list: "a list", str: "text", int: "a number", float: "a number"}
     return names.get(type(value), "nothing" if value is None else f"a {type(value).__name__}")

@@ -122,7 +122,7 @@ def label_words(
             tokens = len(each.tokens) if counted is None else sum(map(bool, counted[number]))
             found.class_tokens[NONE] += tokens - tagged.total()
         found.tags += len(page.tags)
-        found.of_stop_words += sum(rules[language].stands_alone(tag.text) for tag in page.tags)
+        found.of_stop_words += sum(rules[language].only_stop_words(tag.text) for tag in page.tags)
         found.languages[language] += 1
         found.languages_by_file[language] += by_file
         found.sources.add(page)

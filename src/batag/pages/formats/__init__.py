@@ -1,10 +1,10 @@
-"""The files that pages come from and go to, one module a format.
+"""The file formats of pages, one module per format.
 
-`read(source)` of a module gives each record as (where, number, value) and notes in `source.problems` what cannot be read;
-`parse(value, note)`, if there is one, does what may wait until a worker has the value, and `page(reader, value, where=...,
-number=...)` makes a page of it (without it the value is a record of ours);
-`write(pages, stream)` writes pages, `write_rows` tagged rows of a table with the user's own columns, and `join(parts, stream)`
-makes one file of several. `read_pages` and catalogue jobs both read and write through these.
+A module has `read(source)`, which yields each record as (where, number, value) and notes unreadable ones in `source.problems`.
+It may have `parse(value, note)` for parsing that can be left to a worker, and `page(reader, value, where=..., number=...)`,
+which makes the page (else the value is a record of batag's own form). `write(pages, stream)` writes pages, `write_rows` tagged
+rows of a table with the user's own columns, and `join(parts, stream)` concatenates files. `read_pages` and catalogue jobs both
+use these.
 """
 
 from batag.pages.formats.format import FORMATS, NEEDS_TOKENS, check_format, format_of_name

@@ -1,4 +1,5 @@
-"""How a column file is laid out, as its head shows: columns, separator, prefixes of labels; and whether it is one at all."""
+"""The layout of a column file, detected from its beginning: columns, separator, label prefixes; and whether it is one at
+all."""
 
 import re
 from collections import Counter
@@ -14,7 +15,7 @@ PREFIXED = re.compile(r"[BIESLUM]-.")
 
 @dataclass(frozen=True)
 class Layout:
-    """What the head of the file tells of all of it; `prefixed` is None if it shows no tag."""
+    """The detected layout; `prefixed` is None if the beginning has no tag."""
 
     mark: str
     columns: int
@@ -23,12 +24,12 @@ class Layout:
     spaces: bool | None
 
     def cut(self, line: str) -> list[str]:
-        """The cells of a line."""
+        """Split a line into its cells."""
         return line.rsplit(self.mark, self.columns - 1)
 
 
 def looks_like_columns(head: str) -> bool:
-    """Whether nine of ten lines are a token and what may be a label, in the same number of columns."""
+    """Whether nine out of ten lines have the same number of columns: a token and a possible label."""
     if "-DOCSTART-" in head or any(COMMENT.fullmatch(line) for line in head.split("\n", 20)[:20]):
         return True
     lines = _token_lines(head)
@@ -41,8 +42,8 @@ def looks_like_columns(head: str) -> bool:
 
 
 def _may_be_labels(found: Counter[str], *, parted: bool) -> bool:
-    """Whether last columns are labels rather than the last words of titles: a tenth says none, nearly all have a prefix, or
-    very few stand again and again, in a file that is `parted` by blank lines."""
+    """Whether the last columns are labels rather than the last words of titles: a tenth of them is none, nearly all have a
+    prefix, or there are few distinct ones in a file with blank lines (`parted`)."""
     tokens = found.total()
     none = sum(count for label, count in found.items() if label in NONE)
     prefixed = sum(count for label, count in found.items() if PREFIXED.match(label))
@@ -57,7 +58,7 @@ def _token_lines(head: str) -> list[str]:
 
 
 def layout_of(head: str) -> Layout:
-    """The layout of a file that begins like this."""
+    """The layout of a file with this beginning."""
     lines = _token_lines(head)
     mark = "\t" if 2 * sum(1 for line in lines if "\t" in line) >= len(lines) else " "
     width = Counter(line.count(mark) + 1 for line in lines).most_common(1)[0][0] if lines else 2
@@ -77,7 +78,7 @@ def layout_of(head: str) -> Layout:
 
 
 def _starts_inside(rows: list[list[str]]) -> bool:
-    """Whether tags start with I- (the older scheme, where B- only parts neighbours)."""
+    """Whether tags start with I- (IOB1, where B- only separates adjacent tags)."""
     before, inside, begin = "O", 0, 0
     for cells in rows:
         if before in NONE and cells[-1] not in NONE:

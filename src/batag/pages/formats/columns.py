@@ -1,7 +1,7 @@
-"""Column files: a token and its label a line, a blank line between pages (CoNLL with 2 to 4 columns, `word<TAB>label`).
+"""Column files: one token and its label per line, a blank line between pages (CoNLL with 2 to 4 columns, `word<TAB>label`).
 
-Lines are cut at their last separators, so that a token may be any character, white space such as U+3000 included.
-Comments of our own (`# id = ...`) keep what columns cannot say; files without them are read just the same.
+Lines are split at their last separators, so that a token may be any character, also white space such as U+3000. Comments (`# id
+= ...`) keep what columns cannot hold; files without them can be read too.
 """
 
 import json
@@ -27,7 +27,7 @@ _ENDS = frozenset("SUEL")
 
 @dataclass
 class Block:
-    """The lines of one page: tokens, labels, what our comments say, and each field's name, text and first token."""
+    """The lines of one page: tokens, labels, values of batag's comments, and the name, text and first token of each field."""
 
     line: int
     layout: Layout
@@ -43,7 +43,7 @@ class Block:
 
 
 def read(source: Source) -> Iterator[tuple[str, int, Block]]:
-    """The blocks of a column file."""
+    """Yield the blocks of a column file."""
     layout = layout_of(source.head.decode(errors="replace"))
     for number, block in enumerate(_blocks(source, layout), 1):
         if not block.bad:
@@ -88,7 +88,7 @@ def _token(block: Block, line: str, source: Source, number: int) -> None:
 
 
 def _comment(block: Block, key: str, value: str) -> None:
-    """What a comment of ours says; one with odd content is only a comment."""
+    """Store the value of a batag comment; a comment with unexpected content is ignored."""
     content: Any = value
     if value[:1] in ('"', "[", "{"):
         with suppress(ValueError, RecursionError):
@@ -103,7 +103,7 @@ def _comment(block: Block, key: str, value: str) -> None:
 
 
 def page(reader: RecordReader, block: Block, *, where: str, number: int) -> Page | None:
-    """The page of a block: its tokens joined, or found in the text that a comment has."""
+    """The page of a block: its tokens joined, or located in the text of a comment."""
     comments, layout = block.comments, block.layout
     record: dict[str, Any] = {key: comments[key] for key in ("id", "language", "shop") if key in comments}
     note = reader.problems.at(where, record.get("id") or f"{reader.stem}-{number}")
@@ -133,16 +133,16 @@ def page(reader: RecordReader, block: Block, *, where: str, number: int) -> Page
 
 
 def _tag(item: Any) -> Any:
-    """A tag of a field, two offsets and a label; anything else is left for the record reader to report."""
+    """A tag from a field, two offsets and a label; anything else is left to the record reader, which reports it."""
     if not isinstance(item, list | tuple) or len(item) != 4:
         return item
     return dict(zip(("field", "start", "end", "label"), item, strict=True))
 
 
 def spans_of(labels: Sequence[str], *, prefixed: bool | None) -> Iterator[tuple[int, int, str, bool]]:
-    """First token, last token, class, and whether its B- is missing: BIO, IOBES or neighbours of one class.
+    """Yield first token, last token, class and whether its B- is missing, for BIO, IOBES or bare classes.
 
-    `prefixed` None lets each label tell by itself.
+    `prefixed` None decides for each label by itself.
     """
     first, current, broken, closed = 0, "", False, True
     for place, label in enumerate([*labels, "O"]):
@@ -160,7 +160,7 @@ def spans_of(labels: Sequence[str], *, prefixed: bool | None) -> Iterator[tuple[
 
 
 def write(pages: Iterable[Page], stream: BinaryIO, *, flat: bool = False) -> None:
-    """Two columns and comments; pages must bring tokens. `flat` writes bare classes instead of BIO."""
+    """Write two columns and comments; pages must have tokens. `flat` writes bare classes instead of BIO labels."""
     for page in pages:
         stream.write(("\n".join(_lines(page, flat=flat)) + "\n\n").encode())
 
@@ -185,7 +185,7 @@ def _lines(page: Page, *, flat: bool) -> Iterator[str]:
 
 
 def _labelled(page: Page, name: str, *, flat: bool) -> Iterator[tuple[int, int, str]]:
-    """The tokens of a field that a line can hold, each with its label."""
+    """The tokens of a field that fit on a line, each with its label."""
     tags = [tag for tag in page.tags if tag.field == name]
     starts = [tag.start for tag in tags]
     for token in (page.tokens or {}).get(name, ()):
@@ -200,7 +200,7 @@ def _labelled(page: Page, name: str, *, flat: bool) -> Iterator[tuple[int, int, 
 
 
 def _as_read(page: Page, columns: dict[str, list[tuple[int, int, str]]], *, flat: bool) -> Iterator[tuple[str, int, int, str]]:
-    """The tags that a reader would see in these columns."""
+    """The tags that a reader would find in these columns."""
     for name, rows in columns.items():
         odd = any(tag.label in NONE or PREFIXED.match(tag.label) for tag in page.tags)
         for first, last, label, _ in [] if odd else spans_of([label for _, _, label in rows], prefixed=not flat):

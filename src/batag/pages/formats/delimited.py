@@ -1,4 +1,4 @@
-"""CSV and TSV with a header: `read` tells the separator from it; `write` makes CSV that spreadsheets open right."""
+"""CSV and TSV with a header."""
 
 import codecs
 import csv
@@ -19,7 +19,7 @@ _MOST_LINES = 5_000
 
 
 def read(source: Source, *, separator: str | None = None) -> Iterator[tuple[str, int, dict[str, str]]]:
-    """The rows of a table whose first line names its columns; the separator is told from it if not given."""
+    """Yield the rows of a table whose first line names its columns; the separator is detected from it unless given."""
     csv.field_size_limit(settings.max_record_bytes)
     lines = _lines(source, separator or separator_of(source.head.decode(errors="replace")))
     read_header(_header(lines), source)
@@ -41,7 +41,7 @@ def _rows(source: Source, lines: Iterator[tuple[int, list[str]]]) -> Iterator[tu
 
 
 def write(pages: Iterable[Page], stream: BinaryIO, *, escaped: Counter[str] | None = None, **options: Any) -> None:
-    """Pages as rows of batag's own table; `escaped` counts the cells that `excel_safe` changed, by column."""
+    """Write pages as rows of batag's own columns; `escaped` counts the cells that `excel_safe` changed, by column."""
     written = write_rows(map(to_row, pages), stream, COLUMNS, errors=False, **options)
     if escaped is not None:
         escaped.update(written.escaped)
@@ -58,8 +58,8 @@ def write_rows(
     errors: bool = True,
     marked: bool = False,
 ) -> Written:
-    """CSV as RFC 4180 has it, TSV with a tab as separator. `excel_safe` puts an apostrophe before each cell that a spreadsheet
-    would run; then, or if rows are `marked`, a last column `batag` has the layout of each."""
+    """Write CSV (RFC 4180) or TSV. `excel_safe` puts an apostrophe before each cell that a spreadsheet would run as a formula;
+    then, or with `marked`, a last column `batag` records the layout of each row."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, delimiter=separator, lineterminator="\r\n")
 
@@ -84,13 +84,13 @@ def write_rows(
 
 
 def join(parts: Iterable[bytes], stream: BinaryIO) -> None:
-    """Tables with the same header as one."""
+    """Concatenate tables with the same header."""
     for number, data in enumerate(parts):
         stream.write(data[_header_length(data) :] if number else data)
 
 
 def _header_length(data: bytes) -> int:
-    """Where the first row of a table ends; a line end inside quotes does not end it."""
+    """The length of the header row; line breaks inside quotes belong to it."""
     start = quotes = 0
     while True:
         end = data.index(b"\r\n", start) + 2
@@ -101,7 +101,7 @@ def _header_length(data: bytes) -> int:
 
 
 def separator_of(head: str) -> str:
-    """The separator that the first line uses most; comma if none."""
+    """The most frequent separator in the first line; a comma if there is none."""
     first = head.split("\n", 1)[0]
     if first.startswith("sep=") and len(first) > 4:
         return first[4]
@@ -116,7 +116,8 @@ def _header(lines: Iterator[tuple[int, list[str]]]) -> list[str]:
 
 
 def _lines(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """Rows with the line they start on. A quote that never closes costs its own line only, not the rest of the file."""
+    """Yield rows with the line number they start on. A quote that is never closed costs its own line only, not the rest of the
+    file."""
     lines, ahead = source.lines(), _Ahead(separator)
     while (first := ahead.take() or next(lines, None)) is not None:
         row, reason = _parsed([first[1]], separator)
@@ -130,10 +131,10 @@ def _lines(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 class _Ahead:
-    """Lines read beyond the row at hand, to find where its quote closes.
+    """Lines that were read ahead to find where the quote of the current row closes.
 
-    Whether a line closes a quote does not hang on the row that opened it. So each line is looked at once, and of the lines
-    here only the last can be one that does not leave the quote open: a file of quotes costs no more than its length.
+    Whether a line closes a quote does not depend on the row that opened it. So each line is examined once, and among these
+    lines only the last can close the quote: the time is linear in the length of the file.
     """
 
     def __init__(self, separator: str) -> None:
@@ -143,7 +144,7 @@ class _Ahead:
         self._state = _OPEN
 
     def take(self) -> tuple[int, str] | None:
-        """The next of the lines, for a row of its own."""
+        """The next of these lines, to start a row of its own."""
         if not self._lines:
             return None
         line = self._lines.popleft()
@@ -153,7 +154,7 @@ class _Ahead:
         return line
 
     def close(self, first: str, lines: Iterator[tuple[int, str]]) -> tuple[list[str] | None, str]:
-        """The row that starts with a line whose quote is open; None and why if it cannot be read."""
+        """The row that starts with a line whose quote is open; None and the reason if it cannot be read."""
         room = settings.max_record_bytes - len(first)
         while self._state == _OPEN and self._size <= room and len(self._lines) < _MOST_LINES:
             if (line := next(lines, None)) is None:
@@ -171,11 +172,11 @@ class _Ahead:
 
 
 _OPEN = "unexpected end of data"
-"""What the library says of a quote that is still open."""
+"""The csv library's message for a quote that is still open."""
 
 
 def _parsed(lines: list[str], separator: str) -> tuple[list[str] | None, str]:
-    """The one row of these lines; None and why if they are not one."""
+    """The single row of these lines; None and the reason if they are not one row."""
     try:
         return next(csv.reader(lines, delimiter=separator, strict=True), []), ""
     except csv.Error as error:
@@ -183,7 +184,7 @@ def _parsed(lines: list[str], separator: str) -> tuple[list[str] | None, str]:
 
 
 def looks_like_table(head: str) -> bool:
-    """Whether the first line names columns that we know."""
+    """Whether the first line names columns that batag knows."""
     try:
         first = next(csv.reader([head.split("\n", 1)[0]], delimiter=separator_of(head)), [])
     except csv.Error:

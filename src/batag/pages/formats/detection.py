@@ -1,4 +1,4 @@
-"""The format of a file, by its content, then by its name."""
+"""Detect the format of a file by its content, then by its name."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from batag.pages.source import Source
 
 
 def detect_format(source: Source) -> str:
-    """The format of a file by its content, then by its name."""
+    """The format of a file, by its content, then by its name; an error if neither is conclusive."""
     head = source.head
     named = format_of_name(source.name)
     if head.startswith(b"PAR1"):
@@ -50,7 +50,7 @@ def detect_format(source: Source) -> str:
 
 
 def _detect_json(first: Mapping[str, Any], *, array: bool) -> str:
-    """Which tool wrote it, by the keys of the first record."""
+    """The format of a JSON file, by the keys of its first record."""
     layout = isinstance(first.get("fields"), Mapping) and all(isinstance(each, list) for each in first["fields"].values())
     ours = {*STANDARD_FIELDS, KEY} & first.keys() or ("fields" in first and not layout)
     if array:
@@ -61,7 +61,7 @@ def _detect_json(first: Mapping[str, Any], *, array: bool) -> str:
 
 
 def _first_record(head: bytes, *, array: bool) -> Mapping[str, Any] | None:
-    """The first record, or as much of its keys as can be seen; None if it does not look like JSON at all."""
+    """The first record, or as many of its keys as are visible; None if the text does not look like JSON."""
     text = head.lstrip()
     if array and text[1:].lstrip()[:1] not in (b"{", b"]", b""):
         return None

@@ -1,7 +1,7 @@
 """doccano's JSON lines: `label` (or `labels`) as [start, end, label], or `entities` with start_offset and end_offset.
 
-These are people's. doccano knows no predictions: the tags of a page that no person has seen stand in `predictions`, which it
-keeps as it is, each with its source.
+These are labels of people. doccano has no predictions: the tags of pages that nobody reviewed are written to `predictions`, a
+key that it keeps unchanged, each with its source.
 """
 
 from bisect import bisect_right
@@ -22,7 +22,7 @@ _OWN = frozenset({"id", "text", "data", "fields", "extra", "tags", "predictions"
 
 
 def page(reader: RecordReader, record: dict[str, Any], *, where: str, number: int) -> Page | None:
-    """The page of a line; `fields` (as `write` puts it) says where a page's fields lie in the one text."""
+    """The page of a line; `fields` (written by `write`) locates the page's fields in the one text."""
     record = dict(record)
     name = next((field for field in STANDARD_FIELDS if field in reader.columns), MAIN_FIELD)
     others = {ours: theirs for ours, theirs in reader.columns.items() if ours not in STANDARD_FIELDS}
@@ -50,7 +50,7 @@ def page(reader: RecordReader, record: dict[str, Any], *, where: str, number: in
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
-    """One text a page, its fields on lines of their own; where they lie stands in `fields`."""
+    """Write one text per page with its fields on separate lines; `fields` locates them."""
     for page in pages:
         record = to_record(page)
         for key in ("tags", "fields", *STANDARD_FIELDS, *(["reviewed"] if page.labelled and not page.reviewed else [])):
@@ -84,8 +84,8 @@ def _is_layout(layout: Any, text: str) -> bool:
 
 
 def _in_field(item: Any, places: Sequence[tuple[int, int, str]]) -> Any:
-    """A doccano label (or a prediction of ours) as a tag of the field it lies in; anything odd is left for the record reader to
-    report."""
+    """A doccano label (or one of batag's predictions) as a tag of the field that it lies in; anything else is left to the
+    record reader, which reports it."""
     more: Mapping[str, Any] = {}
     if isinstance(item, list) and len(item) == 3:
         start, end, label = item
@@ -104,7 +104,7 @@ def _in_field(item: Any, places: Sequence[tuple[int, int, str]]) -> Any:
 
 
 def _places(tags: Any) -> Any:
-    """Where tags lie and what they are, in any order; anything odd is as it is."""
+    """The places and labels of tags in a fixed order, for comparison; anything unexpected is returned as it is."""
     if not isinstance(tags, list) or not all(isinstance(tag, Mapping) for tag in tags):
         return tags
     return sorted(str([tag.get(key) for key in ("field", "start", "end", "label")]) for tag in tags)

@@ -1,4 +1,4 @@
-"""The formats that there are, what their files are called and where each lives."""
+"""The table of formats: their names, file suffixes and modules."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -10,8 +10,8 @@ from batag.errors import unknown_name
 
 @dataclass(frozen=True)
 class Format:
-    """Where a format lives, what its files are called, and its kind: rows of a `table` and JSON `records` keep all they hold
-    when they are tagged; of other files the `pages` are kept."""
+    """A format: its module, its file suffixes, and its kind. Rows of a `table` and JSON `records` keep all their values when
+    they are tagged; of other files only the `pages` are kept."""
 
     module: str
     suffixes: tuple[str, ...] = ()
@@ -35,25 +35,25 @@ FORMATS = {
     "spans": Format("spans", writes=False),
 }
 NEEDS_TOKENS = frozenset({"conll", "words"})
-"""Formats of one token a line; they cannot say who set a tag, nor whether a person has seen a page."""
+"""Formats with one token per line; they cannot store the source of a tag or whether a page was reviewed."""
 PACKED_INSIDE = frozenset({"parquet", "xlsx"})
-"""Formats that are compressed by themselves."""
+"""Formats with internal compression."""
 
 
 def check_format(name: str) -> str:
-    """The name, if it is a format's; else an error that offers the nearest."""
+    """Return the name if it is a format, else raise an error that suggests the nearest one."""
     if name not in FORMATS:
         raise unknown_name(name, FORMATS, "a format")
     return name
 
 
 def format_of_name(path: Path | str) -> str | None:
-    """The format that a file's name announces, compression aside."""
+    """The format that a file's name suggests, ignoring compression; None if unknown."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() not in (".gz", ".zst")]
     last = suffixes[-1] if suffixes else ""
     return next((name for name, each in FORMATS.items() if last in each.suffixes), None)
 
 
 def format_module(name: str) -> Any:
-    """The module of a format, loaded when it is needed."""
+    """Import the module of a format."""
     return import_module(f"batag.pages.formats.{FORMATS[name].module}")

@@ -1,6 +1,6 @@
-"""JSON objects and arrays of them, one at a time however long the file; a bad one costs itself only.
+"""Read JSON objects and arrays one element at a time, however long the file; a bad element does not affect the others.
 
-Whatever is odd in an object is read all the same: huge numbers, lone surrogates, raw control characters, bad bytes.
+Odd content is accepted: huge numbers, lone surrogates, raw control characters, bad bytes.
 """
 
 import json
@@ -22,11 +22,11 @@ _CHUNK = 1 << 18
 _DEEPEST = 100
 _LONG = re.compile(rb"[0-9]{19}")
 _STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["{}\[\],]', re.DOTALL)
-"""A whole string, or one character that opens, closes or parts; a quote alone is a string that does not end."""
+"""A whole string, or one structural character; a single quote is a string that does not end."""
 
 
 def elements(source: Source) -> Iterator[tuple[str, int, bytes]]:
-    """Each element of the array with its place (`file, record n`) and number."""
+    """Yield each element of the array with its place (`file, record n`) and number."""
     number = 0
     try:
         for number, element in enumerate(split_array(source.stream), 1):
@@ -43,7 +43,7 @@ def elements(source: Source) -> Iterator[tuple[str, int, bytes]]:
 
 
 def split_array(stream: BytesIO | BinaryIO) -> Iterator[bytes | None]:
-    """The bytes of each element; None for one that is longer than the limit. EOFError where the array does not end."""
+    """Yield the bytes of each element; None for one over the size limit. Raises EOFError if the array does not end."""
     splitter, failure = _Splitter(), None
     while not splitter.ended:
         # As much again as is held, so that a long element is not looked through again for every piece that comes.
@@ -63,7 +63,7 @@ def split_array(stream: BytesIO | BinaryIO) -> Iterator[bytes | None]:
 
 
 class _Splitter:
-    """Finds elements by counting brackets outside of strings; keeps only the bytes of the element it is in."""
+    """Finds elements by counting brackets outside strings; stores only the bytes of the current element."""
 
     def __init__(self) -> None:
         self.ended = False
@@ -101,7 +101,7 @@ class _Splitter:
         self._forget()
 
     def _forget(self) -> None:
-        """Drop what was handed out, and all of an element that is too long."""
+        """Drop the bytes of yielded elements, and all of an element that is too long."""
         rest = self._data[self._start :]
         self._scanned -= self._start
         self._start = 0
@@ -114,7 +114,7 @@ class _Splitter:
         self._data = rest
 
     def _leave_string(self) -> bool:
-        """Go on inside a string of an element that is too long."""
+        """Skip to the end of a string inside an element that is too long."""
         if match := _STRING_END.match(self._data, 1):
             self._data, self._in_string = b"x" + self._data[match.end() :], False
             return True
@@ -124,12 +124,12 @@ class _Splitter:
 
 
 def write_array(records: Iterable[Any], stream: BinaryIO) -> None:
-    """A JSON array, one element a line."""
+    """Write a JSON array, one element per line."""
     _write_elements(map(dump, records), stream)
 
 
 def join_arrays(parts: Iterable[bytes], stream: BinaryIO) -> None:
-    """Arrays that `write_array` wrote, as one."""
+    """Concatenate arrays that `write_array` wrote."""
     _write_elements((inside for data in parts if (inside := data[1:-2].strip(b"\n"))), stream)
 
 
@@ -142,7 +142,7 @@ def _write_elements(elements: Iterable[bytes], stream: BinaryIO) -> None:
 
 
 def parse(data: bytes, note: Note) -> dict[str, Any] | None:
-    """The object; None, with the problem noted, for anything else."""
+    """Parse an object; None, with the problem noted, for anything else."""
     if (data.count(b"[") > _DEEPEST or data.count(b"{") > _DEEPEST) and _depth(data) > _DEEPEST:
         note("bad-json", "not JSON that can be read: nested too deep")
         return None

@@ -1,4 +1,4 @@
-"""JSON lines, batag's own format: one page a line (docs/formats.md)."""
+"""JSON Lines, batag's own format: one page per line (docs/formats.md)."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -17,19 +17,20 @@ __all__ = ["check_keys", "lines", "parse", "read", "write"]
 
 
 def read(source: Source) -> Iterator[tuple[str, int, bytes]]:
-    """The lines of a JSON-lines file, in which all the columns that were asked for occur."""
+    """Yield (place, line number, bytes) for each line of a JSON Lines file. A column of `--columns` that does not occur in the
+    file is an error."""
     check_keys(source)
     return lines(source)
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
-    """One JSON object a line; keys in a fixed order, text as it is."""
+    """Write one JSON object per line, with keys in a fixed order."""
     for page in pages:
         stream.write(dump(to_record(page)) + b"\n")
 
 
 def check_keys(source: Source) -> None:
-    """An error if a column that was asked for is in none of the records that the head of the file shows."""
+    """Raise an error if a column of `--columns` is in none of the records at the beginning of the file."""
     names: dict[str, None] = {}
     head = source.head if source.columns else b""
     for piece in _elements(head) if head.lstrip().startswith(b"[") else head.split(b"\n"):
@@ -43,13 +44,13 @@ def check_keys(source: Source) -> None:
 
 
 def _elements(head: bytes) -> Iterator[bytes]:
-    """The elements of an array as far as the head has them whole."""
+    """The elements of an array that are complete in the beginning of the file."""
     with suppress(EOFError):
         yield from filter(None, split_array(BytesIO(head)))
 
 
 def lines(source: Source) -> Iterator[tuple[str, int, bytes]]:
-    """Lines of JSON; blank ones do not count."""
+    """Yield the lines without blank ones."""
     for number, line in source.raw_lines():
         if line.isspace():
             continue

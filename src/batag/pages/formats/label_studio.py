@@ -1,5 +1,5 @@
-"""Label Studio's JSON (full and JSON-MIN): annotations are people's, predictions machines'. Its offsets are UTF-16 units; ours
-are code points."""
+"""Label Studio's JSON (full and JSON-MIN): annotations are labels of people, predictions of machines. Its offsets are UTF-16
+units, batag's are code points."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ from batag.pages.tags import score_of
 
 
 def page(reader: RecordReader, task: dict[str, Any], *, where: str, number: int) -> Page | None:
-    """The page of a task; a tag's `to_name` names the field of the task's data that it lies in."""
+    """The page of a task; `to_name` of a tag names its field in the task's data."""
     data = task.get("data") if "annotations" in task or "completions" in task or "data" in task else task
     if not isinstance(data, dict):
         reader.problems.add("bad-field", where, "the task's data is not an object")
@@ -35,17 +35,17 @@ def page(reader: RecordReader, task: dict[str, Any], *, where: str, number: int)
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
-    """Tasks to import; the labelling configuration that fits stands in docs/formats.md."""
+    """Write tasks to import; docs/formats.md has the matching labelling configuration."""
     write_array(map(_task, pages), stream)
 
 
 def is_result(value: Any) -> bool:
-    """Whether a value is what people marked, as JSON-MIN has it."""
+    """Whether a value is a list of labels as in JSON-MIN."""
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and "labels" in value[0]
 
 
 def _labelled(page: Page, task: Mapping[str, Any], reader: RecordReader) -> Page:
-    """The page with what people marked. If nobody did (or not to the end), what machines predict stands beside it."""
+    """The page with the tags of its annotation; if no person completed one, also with those of its prediction."""
     note = reader.problems.at(page.where, page.id)
     by_people = _chosen("annotations", _annotations(task), note)
     unfinished = by_people is None or by_people.get("reviewed") is False
@@ -74,7 +74,7 @@ def _annotations(task: Mapping[str, Any]) -> Any:
 
 
 def _chosen(what: str, given: Any, note: Note) -> Mapping[str, Any] | None:
-    """The one of several annotations (or predictions) that is used."""
+    """The one of several annotations (or predictions) to use."""
     if given is None:
         return None
     if not isinstance(given, list) or not all(isinstance(item, dict) for item in given):
@@ -148,7 +148,7 @@ def _stands_in(whole: str, value: Mapping[str, Any], text: str) -> bool:
 
 
 def _task(page: Page) -> dict[str, Any]:
-    """People's tags as an annotation, machines' as a prediction with scores."""
+    """The task of a page: tags of people as an annotation, tags of machines as a prediction with scores."""
     data = to_record(page)
     task: dict[str, Any] = {"data": data}
     if not page.labelled:

@@ -1,4 +1,4 @@
-"""Parquet, read and written in batches; `tags` may be a list of structs or text."""
+"""Parquet, read and written in batches; `tags` is a list of structs or text."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,12 +19,12 @@ _FOOTER = 1 << 16
 
 
 def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """The rows of a Parquet file, a thousand in memory at a time."""
+    """Yield the rows of a Parquet file, with a thousand in memory at a time."""
     return _rows(open_table(source), source)
 
 
 def open_table(source: Source) -> Any:
-    """The opened file, its columns set in the source."""
+    """Open the file, and set the columns of the source."""
     import pyarrow.parquet as pq
 
     raw = source.seekable()
@@ -64,7 +64,7 @@ def _rows(file: Any, source: Source) -> Iterator[tuple[str, int, dict[str, Any]]
 
 
 def rows_of(batch: Any, source: Source, *, first: int, names: Sequence[str] = ()) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """The rows of an Arrow batch or table, of all columns or those of `names`; bad bytes in a text become U+FFFD."""
+    """Yield the rows of an Arrow batch or table, with all columns or those of `names`; bad bytes in text become U+FFFD."""
     columns = {
         name: _values(column) for name, column in zip(source.names, batch.columns, strict=True) if not names or name in names
     }
@@ -77,8 +77,8 @@ def rows_of(batch: Any, source: Source, *, first: int, names: Sequence[str] = ()
 
 
 def _values(column: Any) -> tuple[list[Any], set[int]]:
-    """A column in Python's own kinds, as text what Python has none for (a date in the year 20,000), and which of its rows have
-    bad bytes."""
+    """The values of a column as Python objects, or as text where Python has no type (a date in the year 20,000), and the rows
+    with bad bytes."""
     try:
         return column.to_pylist(), set()
     except (ValueError, OverflowError, LookupError):
@@ -95,7 +95,7 @@ def _values(column: Any) -> tuple[list[Any], set[int]]:
 
 
 def _mended(scalar: Any) -> Any:
-    """A value that Python has no word for, piece by piece."""
+    """A value without a Python type, converted piece by piece."""
     import pyarrow as pa
 
     kind = scalar.type
@@ -119,7 +119,7 @@ def _mended(scalar: Any) -> Any:
 
 
 def row_groups(source: Source) -> tuple[list[tuple[int, int]], str]:
-    """How many rows and bytes each row group has, and what tells whether it is still the same file."""
+    """The rows and bytes of each row group, and a key that identifies the file's content."""
     with open_table(source) as file:
         groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
         length = source.raw.seek(0, 2)
@@ -129,8 +129,8 @@ def row_groups(source: Source) -> tuple[list[tuple[int, int]], str]:
 
 
 def read_range(source: Source, first: int, rows: int) -> tuple[Any, str]:
-    """So many rows from `first` (counted from 0) as a table, and what is wrong with them if they cannot be read: then they are
-    known to be there, and empty. Row groups before and after them are not read."""
+    """Read `rows` rows from `first` (counted from 0) as a table, and the reason if they cannot be read (they are empty then).
+    Only the row groups needed are read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -162,7 +162,7 @@ def _batches(file: Any, first: int, rows: int) -> Iterator[Any]:
 
 
 def _check_rows(metadata: Any, file: BinaryIO, name: str) -> None:
-    """An error if a file says that it has far more rows than bytes: a few bytes can say that a row comes a million times."""
+    """Raise an error if a file claims far more rows than it has bytes; a few bytes can claim a million rows."""
     rows = sum(metadata.row_group(number).num_rows for number in range(metadata.num_row_groups))
     place = file.tell()
     size = file.seek(0, 2)
@@ -172,7 +172,7 @@ def _check_rows(metadata: Any, file: BinaryIO, name: str) -> None:
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
-    """A Parquet file; `tags` is a list of structs; it and `reviewed` are null for a page that nobody labelled."""
+    """Write a Parquet file; `tags` is a list of structs, and null (as `reviewed`) for a page without labels."""
     import pyarrow.parquet as pq
 
     rows = map(to_row, pages)
@@ -186,7 +186,7 @@ def write(pages: Iterable[Page], stream: BinaryIO) -> None:
 def write_rows(
     rows: Iterable[Row], stream: BinaryIO, header: Sequence[str], *, marked: bool = False, kept: Any = None
 ) -> Written:
-    """Tagged rows; the columns before those that are added are `kept` (an Arrow table) if they came from Parquet."""
+    """Write tagged rows; `kept` is the Arrow table of the input columns if they came from Parquet."""
     import pyarrow.parquet as pq
 
     pq.write_table(_table(list(rows), header, marked=marked, kept=kept), stream, compression="zstd")
@@ -208,7 +208,7 @@ def _table(rows: Sequence[Row], header: Sequence[str], *, errors: bool = True, m
 
 
 def _tag_column(tags: Sequence[Sequence[Tag] | None]) -> Any:
-    """A list of structs a row, made column by column."""
+    """The column `tags`, a list of structs per row."""
     import pyarrow as pa
 
     flat = [tag for each in tags for tag in each or ()]
@@ -223,7 +223,7 @@ def _tag_column(tags: Sequence[Sequence[Tag] | None]) -> Any:
 
 
 def join(parts: Iterable[bytes], stream: BinaryIO) -> None:
-    """Files with the same columns as one."""
+    """Concatenate files with the same columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Files to records to pages: the one way by which `read_pages` and catalogue jobs read any format."""
+"""Read files into records and pages; `read_pages` and catalogue jobs both read every format this way."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from batag.settings import settings
 
 
 class Record(NamedTuple):
-    """A record of an input: where it stands (file:line), its number, its value (None if it cannot be read) and its problems."""
+    """A record of an input: its place (file:line), number, value (None if unreadable) and problems."""
 
     where: str
     number: int
@@ -28,8 +28,8 @@ class Record(NamedTuple):
 
 
 def read_records(source: Source, format: str) -> Iterator[Record]:
-    """The records of an opened input. One that cannot be read keeps its place, without a value. What is wrong with the whole
-    file, a header for example, is an error before the first."""
+    """Yield the records of an opened input; an unreadable record is yielded without a value. A problem of the whole file, such
+    as a bad header, is an error before the first record."""
     return _records(format_module(format).read(source, **dict(FORMATS[format].reading)), source)
 
 
@@ -47,7 +47,7 @@ def _records(rows: Iterator[tuple[str, int, Any]], source: Source) -> Iterator[R
 
 
 class PageMaker:
-    """Makes pages of the records of one input."""
+    """Makes pages from the records of one input."""
 
     def __init__(
         self, format: str, *, stem: str, columns: Mapping[str, str], language: str | None = None, tags: bool = True
@@ -59,7 +59,7 @@ class PageMaker:
         self._page: Any = getattr(module, "page", RecordReader.page)
 
     def __call__(self, record: Record) -> tuple[Page | None, Any, tuple[Problem, ...]]:
-        """The page of a record and what it was made of, None if there is none, and all that is wrong with it."""
+        """The page of a record and the value it was made from (both None if there is none), and all problems."""
         where, number, value, problems = record
         if value is not None and self._parse is not None:
             value = self._parse(value, self._notes.at(where))
@@ -68,7 +68,7 @@ class PageMaker:
 
 
 class PageReader(Iterator[Page]):
-    """The pages of one input, and how far it is read; `usual_language` is given to pages that do not say theirs."""
+    """An iterator over the pages of one input; `usual_language` is set on pages without a language."""
 
     def __init__(self, source: Source, pages: Iterator[Page], *, format: str) -> None:
         self.source, self.format, self._pages = source, format, pages
@@ -82,7 +82,7 @@ class PageReader(Iterator[Page]):
         return replace(page, usual_language=self.usual_language)
 
     def ahead(self) -> Iterator[Page]:
-        """The first pages, as many as are asked for; they come again."""
+        """Yield the first pages without consuming them."""
         try:
             while (page := next(self._pages, None)) is not None:
                 self._waiting.append(page)
@@ -111,7 +111,7 @@ def read_pages(
     encoding: str | None = None,
     problems: Problems | None = None,
 ) -> PageReader:
-    """The pages of a file (`-`: standard input), streaming; what is wrong with it is collected in `problems`."""
+    """Read the pages of a file (`-` for standard input) one by one; problems are collected in `problems`."""
     problems = Problems() if problems is None else problems
     language = check_language(language) if language is not None else None
     if format is not None:
@@ -126,7 +126,7 @@ def read_pages(
 
 
 def _pages(source: Source, format: str, problems: Problems) -> Iterator[Page]:
-    """The pages of an opened input; an id that stood before is noted (by its hash, so that memory stays small)."""
+    """Yield the pages of an opened input; a repeated id is noted (ids are remembered by hash to save memory)."""
     make = PageMaker(format, stem=source.stem, columns=source.columns, language=source.language)
     seen = problems.ids
     for record in read_records(source, format):

@@ -1,4 +1,4 @@
-"""A page as one row of a table (CSV, Parquet, XLSX): plain columns, and JSON for what a cell cannot hold."""
+"""A page as one row of a table (CSV, Parquet, XLSX): plain columns, and JSON for structured values."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,16 +20,16 @@ COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "more")
 """The columns of batag's own tables before those of `ADDED`; `more` is a JSON object of everything else (other fields, tokens,
 extra columns), often empty."""
 ADDED = ("tags", "reviewed", "error")
-"""What follows the columns of a table: `tags` is a JSON list, `reviewed` true, false or, without labels, empty; `error` stands
-only in what was tagged."""
+"""The columns that are appended to a table: `tags` is a JSON list, `reviewed` true, false or (without labels) empty; `error` is
+only written by tagging."""
 
 _OWN = frozenset({*COLUMNS, *ADDED[:2], *KNOWN_KEYS, KEY})
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row to write: the cells of the columns that came in, its tags (None: nobody labelled it), whether a person has seen it,
-    why it could not be tagged, and the columns of its fields if they have other names."""
+    """A row to write: the cells of the input columns, its tags (None for not labelled), whether it was reviewed, its error, and
+    the columns of its fields if they have other names."""
 
     cells: Sequence[Any]
     tags: Sequence[Tag] | None
@@ -45,15 +45,14 @@ class Row:
         return "" if self.reviewed is None else dump(self.reviewed).decode()
 
     def layout_text(self, escaped: Sequence[str] = ()) -> str:
-        """What the row says of itself."""
+        """The cell of the column `batag`."""
         layout = Layout(self.columns, tuple(escaped)).record()
         return dump(layout).decode() if layout else ""
 
 
 @dataclass
 class Written:
-    """What there is to say of rows that were written: cells that were escaped, by column, and by the number of its row what was
-    cut off."""
+    """The outcome of writing rows: escaped cells by column, and truncated cells by row number."""
 
     escaped: Counter[str] = field(default_factory=Counter)
     cut: dict[int, str] = field(default_factory=dict)
@@ -77,7 +76,7 @@ def to_cells(page: Page) -> list[str]:
 
 
 def to_row(page: Page) -> Row:
-    """The row of a page in a table of batag's own."""
+    """A page as a row of batag's own table."""
     return Row(to_cells(page), page.tags if page.labelled else None, page.reviewed, where=f"page {page.id}")
 
 
@@ -94,7 +93,7 @@ def page(reader: RecordReader, cells: Mapping[str, Any], *, where: str, number: 
 
 
 def from_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of a row, as it was before cells were escaped; with the tags that people put right in columns for them."""
+    """The record of a row, with escaped cells restored and corrections from readable columns applied."""
     plain = unescaped(cells) if KEY in cells else cells
     record = {key: value for key, value in plain.items() if value is not None}
     tags, more = _loads(record.get("tags"), "["), _loads(record.get("more"), "{")
@@ -124,7 +123,7 @@ def _loads(cell: Any, opening: str) -> Any:
 
 
 def read_header(header: Iterable[Any], source: Source) -> None:
-    """Set the names of a table's columns, known ones in lower case; an error that lists them if none of them can be a field."""
+    """Set the column names of a table, with known names in lower case; an error lists them if none can be a field."""
     names = [str(name).strip() if name is not None else "" for name in header]
     lower = {name.lower() for name in names}
     check_columns(source.columns, names, where=source.name)

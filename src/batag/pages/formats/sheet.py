@@ -1,4 +1,4 @@
-"""Excel workbooks of one sheet, row after row; the same rows give the same bytes."""
+"""Write Excel workbooks with one sheet, row by row; the same rows give the same bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from batag.pages.page import without_surrogates
 
 MOST_ROWS = 1_048_576
 MOST_CHARACTERS = 32_767
-"""What Excel opens: rows of a sheet, its header among them, and UTF-16 units of a cell."""
+"""Limits of Excel: rows of a sheet with its header, and UTF-16 units of a cell."""
 Cell = str | int | float | None
 SHEET = "xl/worksheets/sheet1.xml"
 _OPENING, _CLOSING = b"<sheetData>", b"</sheetData>"
@@ -60,8 +60,7 @@ _TODO = "Write .csv, .parquet or .jsonl, which have no such limit, or a folder o
 
 
 class SheetWriter:
-    """A workbook whose first row is a header that stays in sight. Texts stay texts, whatever they begin with; numbers are
-    numbers."""
+    """Writes a workbook with a frozen header row. Texts stay texts, whatever they start with; numbers are numbers."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._rows = self._size = 0
@@ -72,14 +71,14 @@ class SheetWriter:
         self._put((_XML + _HEAD).encode() + _OPENING)
 
     def row(self, cells: Sequence[Cell]) -> None:
-        """One row more."""
+        """Write one row."""
         self._rows += 1
         style = ' s="1"' if self._rows == 1 else ""
         made = (_cell(cell, f"{_letters(place)}{self._rows}", style) for place, cell in enumerate(cells))
         self._put(f'<row r="{self._rows}">{"".join(made)}</row>'.encode())
 
     def rows_of(self, data: bytes) -> None:
-        """The rows of another workbook of ours, without its header if there is one."""
+        """Copy the rows of another workbook of batag, without its header."""
         with ZipFile(BytesIO(data)) as book:
             sheet = book.read(SHEET)
         begin = sheet.index(b"</row>") + len(b"</row>") if self._rows else sheet.index(_OPENING) + len(_OPENING)
@@ -107,18 +106,18 @@ class SheetWriter:
 
 
 def check_sheet_rows(rows: int) -> None:
-    """Refuse more rows, the header among them, than a sheet has."""
+    """Raise an error if there are more rows (with the header) than a sheet can have."""
     if rows > MOST_ROWS:
         raise UsageError(f"more than {MOST_ROWS - 1:,} pages do not fit into a sheet of Excel", todo=_TODO)
 
 
 def possible(text: str) -> str:
-    """The text as a workbook can hold it: U+FFFD stands for control characters that XML does not have; no offset moves."""
+    """The text with control characters that XML does not allow replaced by U+FFFD; offsets stay the same."""
     return _IMPOSSIBLE.sub("\ufffd", without_surrogates(text))
 
 
 def cut(text: str) -> str:
-    """As much of a text as a cell holds."""
+    """The text truncated to what a cell can hold."""
     if len(text) * 2 <= MOST_CHARACTERS:
         return text
     text = text[:MOST_CHARACTERS]
@@ -132,7 +131,7 @@ def _units(text: str) -> int:
 
 
 def _entry(path: str) -> ZipInfo:
-    """A file of the workbook, always of the same day."""
+    """A file of the workbook, always with the same date."""
     entry = ZipInfo(path)
     entry.compress_type = ZIP_DEFLATED
     return entry

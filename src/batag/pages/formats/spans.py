@@ -14,13 +14,13 @@ __all__ = ["page", "parse", "read"]
 
 
 def read(source: Source) -> Iterator[tuple[str, int, bytes]]:
-    """The elements of a span file, or of a JSON array of batag's own records."""
+    """Yield the elements of a span file, or of a JSON array of batag's own records."""
     check_keys(source)
     return elements(source)
 
 
 def page(reader: RecordReader, record: dict[str, Any], *, where: str, number: int) -> Page | None:
-    """The page of a text with spans; other keys (an article's id) stay what they are."""
+    """The page of a text with spans; other keys (such as an article's id) are kept."""
     record = dict(record)
     entities = record.pop("entities", None)
     if entities is not None:

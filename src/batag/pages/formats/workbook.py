@@ -1,6 +1,6 @@
-"""The first sheet of an Excel workbook, row by row: what is held in memory is one row and the table of shared texts.
+"""Read the first sheet of an Excel workbook row by row; memory holds one row and the table of shared strings.
 
-A sheet says of itself where its rows and cells stand, up to row 1,000,000,000,000: only those that are there are read.
+Row and cell numbers come from the file and may be as large as 1,000,000,000,000; only rows and cells that exist are read.
 """
 
 import posixpath
@@ -14,16 +14,16 @@ from batag.pages.compression import DamagedFileError, swells
 from batag.settings import settings
 
 Row = tuple[int, dict[int, Any]]
-"""A row's number and its cells by their columns, both from 1."""
+"""A row's number and its cells by column number, both from 1."""
 
 NO_VALUE = object()
-"""What a cell holds that is a formula whose value was not saved, as scripts write them."""
+"""The value of a cell with a formula whose result was not saved, as scripts write them."""
 _WIDEST = 16_384
 _MAC_DATES = "date1904"
 
 
 class Workbook:
-    """An opened workbook; anything that is wrong with it raises (in many ways: it is a stranger's ZIP and XML)."""
+    """An opened workbook. A damaged one raises many kinds of exceptions, because it is ZIP and XML."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._size = file.seek(0, 2)
@@ -41,7 +41,7 @@ class Workbook:
         return self._target("_rels/.rels", kind="officeDocument") or "xl/workbook.xml"
 
     def rows(self) -> Iterator[Row]:
-        """The rows of the first sheet that has any."""
+        """The rows of the first sheet that is not empty."""
         path = next(path for path in self._sheets() if path in self.names)
         cells = _Cells(self)
         with self._archive.open(path) as packed:
@@ -67,7 +67,7 @@ class Workbook:
                 yield target
 
     def _relations(self, path: str) -> Iterator[tuple[str, tuple[str, str]]]:
-        """By its id, each part that a part names: its kind and where it lies."""
+        """Yield the related parts of a part: id, type and path."""
         folder = posixpath.dirname(posixpath.dirname(path))
         for element in self.elements(path, "Relationship") if path in self.names else ():
             target = posixpath.normpath(posixpath.join("/", folder, element.get("Target", "")))
@@ -77,12 +77,12 @@ class Workbook:
         return next((target for _, (each, target) in self._relations(path) if each == kind), None)
 
     def part(self, kind: str) -> str | None:
-        """Where the workbook's part of that kind lies (sharedStrings, styles), if it has one."""
+        """The path of the workbook's part of that type (sharedStrings, styles), or None."""
         target = self._target(_relations_of(self._book), kind=kind)
         return target if target in self.names else None
 
     def elements(self, path: str, *names: str) -> Iterator[Element]:
-        """The elements of those names of a part that is read whole."""
+        """The elements of these names in a part that is read whole."""
         entry = self._archive.getinfo(path)
         if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
             raise DamagedFileError(f"{path} is compressed in a way that Excel does not know")
@@ -102,12 +102,12 @@ class Workbook:
 
     @cached_property
     def mac_dates(self) -> bool:
-        """Whether its days are counted from 1904."""
+        """Whether dates are counted from 1904."""
         return any(each.get(_MAC_DATES) in ("1", "true") for each in self.elements(self._book, "workbookPr"))
 
 
 class _Cells:
-    """Turns the elements of a sheet into values."""
+    """Converts cells of a sheet to values."""
 
     def __init__(self, book: Workbook) -> None:
         self._book = book
@@ -169,7 +169,7 @@ class _Cells:
 
     @cached_property
     def _date_styles(self) -> dict[str, bool]:
-        """The styles of cells that show a number as a date, and whether as a span of time."""
+        """The cell styles that show a number as a date, and whether as a duration."""
         from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format, is_timedelta_format
 
         path = self._book.part("styles")
@@ -184,7 +184,7 @@ class _Cells:
 
 
 class _Bounded:
-    """A sheet's bytes; a row that is longer than a record may be is an end, before it is held."""
+    """The bytes of a sheet; a row over the size limit ends it before it is stored."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._since = stream, 0
@@ -211,13 +211,13 @@ def _relations_of(path: str) -> str:
 
 
 def _text(element: Element) -> str:
-    """The text of a cell, of all its runs, without the readings that stand over it."""
+    """The text of a cell, from all its runs, without phonetic readings."""
     runs = (each for run in element for each in (run, *run) if _local(run) != "rPh")
     return "".join(each.text or "" for each in runs if _local(each) == "t")
 
 
 def _column(reference: str) -> int:
-    """The number of a column: AB of AB12 is 28; 0 if it is not said."""
+    """The number of a column: 28 for AB12; 0 if the reference is missing."""
     number = 0
     for letter in reference:
         if not "A" <= letter <= "Z" or number > _WIDEST:

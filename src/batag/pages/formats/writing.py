@@ -1,4 +1,4 @@
-"""Pages to files: which format a name means, and a file that appears only when it is complete."""
+"""Write pages to files, which appear only when they are complete."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,14 +11,14 @@ from batag.pages.page import Page
 
 
 def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None = None, **options: Any) -> None:
-    """Write pages to a file that appears only when complete; the format is told by its name if not given."""
+    """Write pages to a file that appears only when it is complete; the format follows from its name unless given."""
     name = format_to_write(path, format)
     with open_output(path) as stream:
         write_stream(pages, stream, format=name, **options)
 
 
 def format_to_write(path: Path | str, wanted: str | None) -> str:
-    """The format to write: as wanted, or by the file's name; JSON lines on standard output."""
+    """The format to write: the wanted one, or the one of the file name; JSON Lines for standard output."""
     name = check_format(wanted) if wanted else "jsonl" if str(path) == "-" else format_of_name(path)
     if name is None or not FORMATS[name].writes:
         writable = ", ".join(each for each, format in FORMATS.items() if format.writes)
@@ -37,7 +37,7 @@ def write_stream(pages: Iterable[Page], stream: BinaryIO, *, format: str, **opti
 
 
 def join_parts(parts: Iterable[bytes], stream: BinaryIO, *, format: str) -> None:
-    """Files of a format, in order, as one; without a rule of its own they only follow each other."""
+    """Concatenate files of a format, with its own `join` if it has one."""
     if (join := getattr(format_module(format), "join", None)) is not None:
         join(parts, stream)
         return

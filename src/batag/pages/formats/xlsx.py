@@ -1,4 +1,4 @@
-"""Excel workbooks: the first sheet, its first row names the columns."""
+"""Excel workbooks: the first sheet, whose first row names the columns."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,8 +19,7 @@ from batag.pages.source import Source
 
 
 def read(source: Source) -> Iterator[tuple[str, int, dict[str, Cell]]]:
-    """The rows of the first sheet under its header; empty ones are passed over, and so is what stands beside the header's
-    columns."""
+    """Yield the rows of the first sheet below its header; empty rows and cells outside the header's columns are skipped."""
     rows = _sheet(source)
     number, cells = next(rows, (1, {}))
     header = [cells.get(place) for place in range(1, max(cells, default=0) + 1)]
@@ -54,7 +53,7 @@ def _note_lost(source: Source, number: int, what: str) -> None:
 
 
 def _sheet(source: Source) -> Iterator[tuple[int, dict[int, Any]]]:
-    """The rows of the first sheet; a workbook that breaks in the middle ends there."""
+    """The rows of the first sheet; a workbook that is damaged in the middle ends there."""
     file, number = source.seekable(), None
     try:
         book = Workbook(file)
@@ -75,7 +74,7 @@ def _sheet(source: Source) -> Iterator[tuple[int, dict[int, Any]]]:
 
 
 def _plain(cell: Any) -> Cell:
-    """A cell as a person sees it: 24.0 is 24, a date is its ISO form; numbers stay numbers."""
+    """A cell as a person sees it: 24.0 is 24, a date is in ISO format; numbers stay numbers."""
     if isinstance(cell, float) and cell.is_integer():
         return int(cell)
     if isinstance(cell, datetime):
@@ -84,13 +83,13 @@ def _plain(cell: Any) -> Cell:
 
 
 def page(reader: RecordReader, row: dict[str, Cell], *, where: str, number: int) -> Page | None:
-    """The page of a row; all cells are texts to it."""
+    """The page of a row, with all cells as text."""
     texts = {name: str(cell) for name, cell in row.items()}
     return reader.page(from_cells(texts), where=where, number=number)
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
-    """A workbook of batag's own columns; a cell that Excel cannot hold is an error."""
+    """Write a workbook with batag's own columns; text that does not fit into a cell is an error."""
     write_rows(map(_possible_row, pages), stream, COLUMNS, errors=False)
 
 
@@ -107,8 +106,8 @@ def write_rows(
     marked: bool = False,
     labels: Sequence[str] = (),
 ) -> Written:
-    """Tagged rows, with a column for each of the `labels` that people can read; what a cell cannot hold is cut, and the row's
-    error says so (without `errors` it is an error)."""
+    """Write tagged rows, with a readable column for each of the `labels`. Text that does not fit into a cell is truncated,
+    which the row's error says (without `errors` it is an exception)."""
     written = Written()
     with SheetWriter(stream) as sheet:
         sheet.row([*header, *map(readable, labels), *(ADDED if errors else ADDED[:2]), *([KEY] if marked else [])])
@@ -137,7 +136,7 @@ def write_rows(
 
 
 def join(parts: Iterable[bytes], stream: BinaryIO) -> None:
-    """Workbooks that `write_rows` wrote, as one."""
+    """Concatenate workbooks that `write_rows` wrote."""
     with SheetWriter(stream) as sheet:
         for data in parts:
             sheet.rows_of(data)

@@ -1,5 +1,5 @@
-"""Words that are never a tag by themselves, one list a language; a user's own words come on top. A text that training pages
-tag may be one all the same."""
+"""Stop words, which cannot be a tag by themselves: one list per language, and the user's own. A text that was tagged on
+training pages is allowed all the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MODEL = re.compile(r"(?<!\d)(?<!\d[.,])\d{3,}(?!\d|[.,]\d)")
 
 
 def stop_words(language: str | None, *, more: Iterable[str | Path] = ()) -> frozenset[str]:
-    """The list of one language (None: of all), folded, plus `more`: a text is a word, a `Path` a file of words."""
+    """The stop words of one language (None for all), folded, and `more`: a str is a word, a `Path` a file of words."""
     if language is not None and language not in LANGUAGES:
         raise UsageError(f"no stop words for the language {language!r}", todo=f"Use one of {', '.join(LANGUAGES)}")
     listed, own = _listed(language), stop_words_of(more)
@@ -30,13 +30,14 @@ def stop_words(language: str | None, *, more: Iterable[str | Path] = ()) -> froz
 
 
 def stop_words_by_language(*, more: Iterable[str | Path] = (), allowed: Iterable[str] = ()) -> dict[str, StopWords]:
-    """The judge of each language: its list, a user's own words (`more`), and texts that are tags all the same (`allowed`)."""
+    """The `StopWords` of each language: its list, the user's own words (`more`), and texts that may be tags all the same
+    (`allowed`)."""
     own, kept = stop_words_of(more), frozenset(allowed)
     return {each: StopWords(stop_words(each) | own, allowed=kept, own=own) for each in LANGUAGES}
 
 
 def stop_words_of(more: Iterable[str | Path]) -> frozenset[str]:
-    """A user's own words, folded: a text is a word, a `Path` a file of words."""
+    """The user's own stop words, folded: a str is a word, a `Path` a file of words."""
     words: frozenset[str] = frozenset()
     for item in (more,) if isinstance(more, str) else more:
         words |= _folded(read_words(item) if isinstance(item, Path) else (item,))
@@ -44,7 +45,7 @@ def stop_words_of(more: Iterable[str | Path]) -> frozenset[str]:
 
 
 def read_words(path: Path) -> list[str]:
-    """The words of a UTF-8 file, one per line; blank lines and lines that start with # do not count."""
+    """The words of a UTF-8 file, one per line; blank lines and lines that start with # are ignored."""
     try:
         return _parse(path.read_bytes(), name=str(path))
     except OSError as error:
@@ -52,21 +53,21 @@ def read_words(path: Path) -> list[str]:
 
 
 def fold(text: str) -> str:
-    """The form in which words are compared: NFKC, no case, a straight apostrophe, single spaces."""
+    """The form in which words are compared: NFKC, lower case, straight apostrophes, single spaces."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return " ".join(folded.replace("\u2019", "'").split())
 
 
 def outline(text: str) -> str:
-    """A folded text with every number as 0, so that 12 oz and 8.5 oz are alike."""
+    """A folded text with every number replaced by 0, so that 12 oz and 8.5 oz are equal."""
     return _NUMBER.sub("0", fold(text))
 
 
 @dataclass(frozen=True)
 class StopWords:
-    """A set of words, kept folded, that judges whether a text may be a tag.
+    """Decides whether a text may be a tag.
 
-    What `allowed` holds (in outline) may be one, unless a word of it is the user's `own` stop word.
+    Texts in `allowed` (in outline form) may be tags, unless they contain one of the user's `own` stop words.
     """
 
     words: frozenset[str]
@@ -80,11 +81,11 @@ class StopWords:
         # The same few texts are tags of very many pages.
         object.__setattr__(self, "_judged", lru_cache(_REMEMBERED)(self._judge))
 
-    def stands_alone(self, text: str) -> bool:
-        """Whether nothing in `text` makes a tag: each of its pieces (between spaces) is a stop word or has no letter.
+    def only_stop_words(self, text: str) -> bool:
+        """Whether `text` consists of stop words only: each piece between spaces is a stop word or has no letter.
 
-        A number of one or two digits, a price and a percentage are no tag; three digits or more may be a model (501).
-        There is no segmentation: 免運 特價 stands alone, 免運特價 and 50ml do not unless they are words of the list.
+        Numbers of one or two digits, prices and percentages cannot be tags; three digits or more may be a model (501). Text is
+        not segmented: 免運 特價 consists of stop words, 免運特價 and 50ml do not unless they are in the list.
         """
         return self._judged(text)
 
