@@ -1,4 +1,4 @@
-"""Every limit in one table; an environment variable `BATAG_<NAME>` moves each."""
+"""All limits in one table; each can be changed with an environment variable `BATAG_<NAME>`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _limit(default: int, meaning: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The limits in force; `docs/settings.md` lists the same rows (a test compares them)."""
+    """The limits in force; `docs/settings.md` has the same table (a test compares them)."""
 
     max_page_characters: int = _limit(1_000_000, "a longer page is an error, not a cut page")
     max_page_fields: int = _limit(200, "a page with more fields is an error")
@@ -36,7 +36,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls) -> Settings:
-        """The defaults, moved by the environment."""
+        """The defaults, changed by environment variables."""
         moved: dict[str, int] = {}
         for limit in fields(cls):
             name = f"BATAG_{limit.name.upper()}"

@@ -1,1 +1,1 @@
-"""The paper's tables and figures: small definitions, cells that are trained once, and what follows from them."""
+"""The paper's tables and figures: definitions of tables, cells that are trained once, and reports of the results."""

@@ -1,6 +1,6 @@
-"""The address of a cell: a hash of the recipe's differences from the paper's conditions, and of the corpus.
+"""The address of a cell: a hash of the corpus and of what its recipe changes in the paper's conditions.
 
-A setting that has the paper's value leaves no trace, so that recipes may gain, lose or rename such settings.
+Settings with the paper's value do not enter the hash, so that such settings may be added, removed or renamed.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from typing import Any
 from batag.training.data import digest
 
 _UNREAD = ("training.checkpoint_steps", "training.export", "training.replay", "dial.")
-"""Settings (or tables) that decide no number of a cell."""
+"""Settings (or tables) that do not influence the result of a cell."""
 
 
 @cache
@@ -45,7 +45,7 @@ def _flat(table: Mapping[str, Any], *path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _plain(key: str, value: Any) -> Any:
-    """1 for 1.0, and for a file of words what it holds: neither how a number is written nor where a file lies matters."""
+    """A value for hashing: 1 for 1.0, and the content of a dictionary file instead of its path."""
     if key == "pages.dictionary":
         return digest(Path(value))
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,4 +1,4 @@
-"""A cell of a table: one training, addressed by its recipe and corpus, and its scores on test."""
+"""A cell of a table: one training, identified by its recipe and corpus, and its test scores."""
 
 import platform
 import shutil
@@ -43,12 +43,12 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """Its address: recipe and corpus."""
+        """The address of its recipe and corpus."""
         return address(self.recipe.model_dump(), self.corpus.identity)
 
 
 def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
-    """Train (or resume the training left in `folder`), score the test pages, and return all that the tables need."""
+    """Train a cell (or resume its training in `folder`), score the test pages, and return everything the tables need."""
     metadata = {
         "key": cell.key,
         "format": FORMAT,
@@ -92,7 +92,7 @@ def run_cell(cell: Cell, folder: Path) -> dict[str, Any]:
 
 @cache
 def commit() -> str | None:
-    """The last commit of batag's sources, with `-dirty` if they have changed since; None outside of a repository."""
+    """The last commit of batag's sources, with `-dirty` if they have changed since; None outside a repository."""
     folder = str(resources.files("batag"))
     found = []
     for call in (("log", "-1", "--format=%h", "--abbrev=12"), ("status", "--porcelain")):
@@ -105,7 +105,7 @@ def commit() -> str | None:
 
 
 def _begun(cell: Cell, folder: Path) -> Run:
-    """The training that was left in a folder, or a new one if there is none to resume."""
+    """The interrupted training in a folder, or a new one."""
     if (folder / RECIPE).exists():
         with suppress(InputError):  # for example, files of pages that have moved
             return Run.open(folder)
@@ -118,7 +118,7 @@ def _left_out(found: dict[str, Any]) -> dict[str, int]:
 
 
 def _epochs(run: PreparedRun) -> list[dict[str, Any]]:
-    """What each epoch came to; seconds are all that training kept the processor busy, also before it was resumed."""
+    """The results of each epoch; `seconds` is the processor time of the training, including the time before it was resumed."""
     kept = ("epoch", "step", "loss", "macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none")
     epochs: list[dict[str, Any]] = []
     before, last = 0.0, 0.0
@@ -133,7 +133,7 @@ def _epochs(run: PreparedRun) -> list[dict[str, Any]]:
 
 
 def _test_examples(run: PreparedRun, corpus: Corpus, problems: Problems) -> tuple[dict[str, list[Example]], dict[str, Any]]:
-    """The examples of each test page (a long page has several), and what is in them."""
+    """The examples of each test page (several for a long page), and their statistics."""
     found = label_words(read_with_language(corpus.test, **corpus.reading, problems=problems), run.data.segmentation)
     if not any(page.words for page in found.pages):
         raise InputError("no labelled page to score", where=str(corpus.test), todo="Name labelled pages with --test")
@@ -147,7 +147,7 @@ def _test_examples(run: PreparedRun, corpus: Corpus, problems: Problems) -> tupl
 
 
 def _score(run: PreparedRun, test: dict[str, list[Example]]) -> dict[str, Any]:
-    """The four macros, amounts, and the confusions of each page (for resampling pages)."""
+    """The four macro scores, predicted counts, and the confusion matrix of each page (for the bootstrap)."""
     examples = [example for page in test.values() for example in page]
     predicted = iter(predict_labels(run.learner.model, [example.words for example in examples], run.device))
     total = TokenScores(run.data.scheme)

@@ -1,6 +1,6 @@
-"""Whether two systems differ: a paired bootstrap over test pages, the same pages for both, all seeds together.
+"""Test whether two systems differ: a paired bootstrap over test pages, with all seeds together.
 
-Shapes: S seeds, P pages, K cells of a confusion matrix, R resamplings.
+Shapes: S seeds, P pages, K cells of a confusion matrix, R bootstrap samples.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Difference:
-    """One minus other, in points, with the middle 95 % of the resamplings."""
+    """The score of one system minus the other, in points, with its 95 % interval."""
 
     points: float
     low: float
@@ -32,7 +32,7 @@ class Difference:
 def compare(
     one_SPK: Counts, other_SPK: Counts, *, beta: float, skip_none: bool = False, resamplings: int = 2000, seed: int = 0
 ) -> Difference:
-    """The difference of macro F_beta between two systems on the same pages; numbers of seeds may differ."""
+    """The difference of macro F_beta between two systems on the same pages; they may have different numbers of seeds."""
     assert one_SPK.shape[1:] == other_SPK.shape[1:], "both must be scored on the same pages"
     pages = one_SPK.shape[1]
     weights_RP = np.random.default_rng(seed).multinomial(pages, np.full(pages, 1 / pages), size=resamplings)

@@ -1,4 +1,4 @@
-"""What a table is measured on: files of training, dev and test pages."""
+"""The corpus of a table: files of training, dev and test pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ PARTS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class Corpus:
-    """Three files, how to read them, and a name for headings; `known` is the identity of files that are elsewhere."""
+    """Three files, how to read them, and a name for headings; `known` is the identity of files that are not on this machine."""
 
     name: str
     train: Path
@@ -26,7 +26,7 @@ class Corpus:
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """Hashes of the files, and how they are read; where they lie does not matter."""
+        """Hashes of the files and how they are read; their paths do not matter."""
         if self.known is not None:
             return dict(self.known)
         reading = {key: value for key, value in self.reading.items() if value}
@@ -34,7 +34,7 @@ class Corpus:
 
 
 def sample_corpus(folder: Path, *, pages: int) -> Corpus:
-    """The embedded catalogue in three languages, written below a folder."""
+    """The sample catalogue in three languages, written to files below a folder."""
     folder = folder / f"sample-{pages}"
     files = {part: folder / f"{part}.jsonl" for part in PARTS}
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A table of the paper as data: which cells it has, what differs in each one's recipe, and the paper's own numbers."""
+"""A table of the paper as data: its cells, what each changes in the recipe, and the paper's own numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAPER_SETTINGS = tuple(f"{key}={json.dumps(value)}" for key, value in paper_cond
 
 @dataclass(frozen=True)
 class Choice:
-    """A row or a column: its name in the paper and what it changes in the recipe."""
+    """A row or a column: its name in the paper and its changes to the recipe."""
 
     name: str
     settings: tuple[str, ...] = ()
@@ -26,9 +26,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Definition:
-    """Rows times columns (but `empty` places); `base` is the row or column that the others are compared with, `also` another.
+    """A table of rows times columns, except for `empty` places. `base` is the row or column that the others are compared with,
+    `also` another one.
 
-    `amounts` asks for predicted amounts, with the paper's own for a row, if it has any.
+    `amounts` asks for predicted counts, with the paper's own for a row, if it has any.
     """
 
     name: str
@@ -59,7 +60,7 @@ class Definition:
         return name in [column.name for column in self.columns]
 
     def recipe(self, row: Choice, column: Choice, *, seed: int, epochs: int, more: Sequence[str] = ()) -> Recipe:
-        """The recipe of a cell; `more` are the user's settings, which have the last word on all but what the table compares."""
+        """The recipe of a cell; `more` are the user's settings, which may change anything but what the table compares."""
         compared = (*row.settings, *column.settings)
         conditions = (*self.settings, *self.special.get((row.name, column.name), ()))
         run = (f"training.seed={seed}", f"training.epochs={epochs}")
@@ -74,7 +75,7 @@ class Definition:
     def cells(
         self, corpus: Corpus, *, seeds: int, epochs: int | None = None, more: Sequence[str] = ()
     ) -> Iterator[tuple[str, str, int, Cell]]:
-        """Row, column, seed and cell; all cells of a seed before the next seed's, so that half a table is of use."""
+        """Yield row, column, seed and cell, ordered by seed, so that a half-finished table is useful."""
         for seed in range(seeds):
             for row in self.rows:
                 for column in self.columns:
@@ -84,12 +85,12 @@ class Definition:
                     yield row.name, column.name, seed, Cell(recipe, corpus)
 
     def with_scaled_warmup(self, epochs: int) -> Definition:
-        """The same with each warm-up that it sets shortened as the runs are, at the same highest rate."""
+        """The table with its warm-ups scaled to runs of `epochs`, at the same peak learning rate."""
         ratio = epochs / self.epochs
         return replace(self, special={place: _scaled(settings, ratio) for place, settings in self.special.items()})
 
     def only(self, rows: str | None, columns: str | None) -> Definition:
-        """The same with some rows and columns, named with semicolons between (names of objectives hold commas)."""
+        """The table with some rows and columns, given as names separated by semicolons (names of objectives contain commas)."""
         return replace(self, rows=_some(self.rows, rows, "row"), columns=_some(self.columns, columns, "column"))
 
 
@@ -106,7 +107,7 @@ def _some(choices: tuple[Choice, ...], wanted: str | None, what: str) -> tuple[C
 
 
 def _scaled(settings: tuple[str, ...], ratio: float) -> tuple[str, ...]:
-    """The highest rate is scale / sqrt(warm-up): both are changed."""
+    """Scale warm-up and scale together, because the peak rate is scale / sqrt(warm-up)."""
     values = dict(setting.split("=") for setting in settings)
     warmup, scale = int(values["schedule.warmup"]), float(values["schedule.scale"])
     return (f"schedule.warmup={max(1, round(warmup * ratio))}", f"schedule.scale={scale * ratio**0.5:.6f}")

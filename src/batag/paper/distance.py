@@ -1,4 +1,4 @@
-"""The contrastive losses on embeddings that the paper's section 2.1 starts from, in squared L2 distance.
+"""The contrastive losses on embeddings in the paper's section 2.1, with squared L2 distance.
 
 Shapes: N samples, D width, K negatives.
 """
@@ -18,7 +18,7 @@ def triplet_loss(anchor_ND: Tensor, positive_ND: Tensor, negative_ND: Tensor, *,
 
 
 def tuplet_loss(anchor_ND: Tensor, positive_ND: Tensor, negatives_NKD: Tensor, *, margin: float = 1.0) -> Tensor:
-    """One positive against K negatives, the mean over all; with K = 1 it is the triplet loss."""
+    """One positive against K negatives, averaged over all; with K = 1 it is the triplet loss."""
     near_N1 = squared_distance(anchor_ND, positive_ND).unsqueeze(1)
     far_NK = squared_distance(anchor_ND.unsqueeze(1), negatives_NKD)
     return F.relu(near_N1 - far_NK + margin).mean()

@@ -1,4 +1,4 @@
-"""A table's result as a picture: bars of scores with the spread over seeds, or curves over epochs."""
+"""Charts of a table's result: bars of scores with their spread over seeds, or curves over epochs."""
 
 import statistics
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from batag.training.schedule import VERSIONS
 
 
 def draw_result(result: Result, path: Path) -> None:
-    """Curves where the definition asks for them, bars otherwise; nothing if nothing is finished."""
+    """Draw curves where the definition asks for them, else bars; nothing if no cell is finished."""
     if not result.finished:
         return
     if result.definition.curves:
@@ -46,7 +46,7 @@ def _bars(result: Result, path: Path) -> None:
 
 
 def _curves(result: Result, path: Path) -> None:
-    """F1 and F2 over epochs on dev, and the amounts of each class with the true line (the paper's figures 1, 2 and 4 to 6)."""
+    """Draw dev F1 and F2 by epoch, and the predicted and gold counts of each class (the paper's figures 1, 2 and 4 to 6)."""
     lines: dict[str, list[dict[str, Any]]] = {row: found[0]["epochs"] for (row, _), found in result.finished.items()}
     true = next(iter(lines.values()))[-1]["true"]
     classes = [name for name in true if name != NONE]
@@ -67,7 +67,8 @@ def _curves(result: Result, path: Path) -> None:
 
 
 def draw_thresholds(path: Path, *, counts: Sequence[int], label: int, name: str) -> None:
-    """What objectives make of a rare class: the probability they ask for, and the pulls that balance there."""
+    """Draw what objectives do to a rare class: the probability from which they predict it, and the forces that balance
+    there."""
     shown = ("CE", "WCE", "PBP(0,s)", "PBP(0,8)", "CL(0,s)", "CLA(1,20)")
     truth = torch.linspace(0.002, 0.998, 250, dtype=torch.float64)
     with picture(path, width=12, height=4.8, title=f"{name}: {counts[label]:,} of {sum(counts):,} tokens") as figure:
@@ -89,7 +90,7 @@ def draw_thresholds(path: Path, *, counts: Sequence[int], label: int, name: str)
 
 
 def draw_schedules(path: Path, *, steps: int = 50_000) -> None:
-    """The rate of every schedule over the steps, and relative to v1."""
+    """Draw the learning rate of every schedule, and its ratio to v1."""
     at = [1, *range(100, steps + 1, 100)]
     found = rates(at)
     with picture(path, width=13, height=5) as figure:

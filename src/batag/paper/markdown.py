@@ -1,4 +1,4 @@
-"""A table's result as Markdown: conditions, scores with the paper's beside them, differences, amounts."""
+"""A table's result as Markdown: conditions, scores beside the paper's, differences, predicted counts."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from batag.paper.result import METRICS, MOMENTS, Place, Result, seed_of, spread
 
 
 def write_markdown(result: Result, *, command: str) -> str:
-    """The whole page."""
+    """The whole Markdown page."""
     definition = result.definition
     parts = [f"# {definition.title} (the paper's {definition.paper})", _conditions(result, command)]
     for moment, when in MOMENTS.items():
@@ -84,7 +84,7 @@ def _conditions(result: Result, command: str) -> str:
 
 
 def _scores(result: Result, metric: str, moment: str) -> dict[Place, str]:
-    """Mean and spread of each place, the best in bold, with the paper's number."""
+    """Mean and spread of each place, with the best in bold and the paper's number."""
     seeds = max((len(found) for found in result.finished.values()), default=0)
     best = _best(result, metric, moment)
     cells = {}
@@ -103,7 +103,7 @@ def _scores(result: Result, metric: str, moment: str) -> dict[Place, str]:
 
 
 def _best(result: Result, metric: str, moment: str) -> set[Place]:
-    """The best of each row, or of each column where rows are compared; the only one is not the best of anything."""
+    """The best place of each row, or of each column where rows are compared; none if there is only one."""
     lines: dict[str, dict[Place, float]] = {}
     for place in result.finished:
         values = result.values(*place, metric=metric, moment=moment)
@@ -122,7 +122,7 @@ def _differences(result: Result, base: str, metric: str, moment: str) -> dict[Pl
 
 
 def _tally(result: Result, base: str) -> str:
-    """How often the base is ahead in each column, and how often an interval is clear of 0."""
+    """How often the base is ahead in each column, and how often the interval excludes 0."""
     columns = [column.name for column in result.definition.columns if column.name != base]
     lines = []
     for moment, when in MOMENTS.items():
@@ -143,7 +143,7 @@ def _standing(found: Sequence[Difference]) -> str:
 
 
 def _warmup(cell: Mapping[str, Any]) -> str:
-    """A run that ends soon after its warm-up has hardly been trained at its full rate."""
+    """A note about runs that end soon after their warm-up and so were hardly trained at the full rate."""
     last = cell["epochs"][-1]
     return f"{cell['recipe']['schedule']['warmup']:,} of {last['step']:,}, loss {last['loss']:.1f}"
 
@@ -157,7 +157,7 @@ def _by_epoch(result: Result) -> str:
 
 
 def _amounts(result: Result, moment: str) -> str:
-    """Predicted tokens beside the truth, and the paper's own, which are of another test set."""
+    """Predicted beside gold counts, and the paper's own, which are of another test set."""
     papers = result.definition.amounts or {}
     theirs = list(next(iter(papers.values()), {}))
     lines: list[list[str]] = []
@@ -174,7 +174,7 @@ def _amounts(result: Result, moment: str) -> str:
 
 
 def _grid(result: Result, cells: Mapping[Place, str], *, without: str | None = None) -> str:
-    """Texts by row and column of the table, without the row or column that the others are compared with."""
+    """Cells by row and column, without the row or column that the others are compared with."""
     rows, columns = (
         [choice.name for choice in choices if choice.name != without]
         for choices in (result.definition.rows, result.definition.columns)

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, by row and column of its tables."""
+"""The numbers printed in the paper, by row and column of its tables."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ DEPTHS = ("4 layers", "6 layers", "12 layers", "24 layers")
 
 
 def _grid(rows: Sequence[str], columns: Sequence[str], numbers: str) -> dict[tuple[str, str], float]:
-    """Numbers in the order that the paper prints them, line by line."""
+    """Parse numbers in the order in which the paper prints them, line by line."""
     values = [[float(value) for value in line.split()] for line in numbers.strip().splitlines()]
     return {
         (row, column): value
@@ -85,7 +85,7 @@ LAYERS: Published = {
 
 
 def _columns(numbers: str) -> dict[int, dict[tuple[str, str], float]]:
-    """Lines of a row's name and its numbers, which are all of BAT: column by column."""
+    """Parse lines of a row's name and its numbers for BAT, by column."""
     lines = [line.split() for line in numbers.strip().splitlines()]
     return {at: {(name, "BAT"): float(values[at]) for name, *values in lines} for at in range(len(lines[0]) - 1)}
 

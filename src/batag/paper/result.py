@@ -1,4 +1,4 @@
-"""What is known of a table so far: finished cells by row and column, their means, spreads and differences."""
+"""The results of a table so far: finished cells by row and column, with means, spreads and differences."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOMENTS = {"end": "after the last epoch", "best": "at the best macro F2 on dev"}
 
 @dataclass
 class Result:
-    """Finished cells of a definition; a place without any is empty, not an error."""
+    """The finished cells of a definition; a place without one is empty."""
 
     definition: Definition
     finished: dict[Place, list[dict[str, Any]]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Result:
 
     @classmethod
     def gather(cls, definition: Definition, cells: Iterable[tuple[str, str, int, Cell]], store: Store) -> Result:
-        """Look up what the store has."""
+        """Collect the finished cells from the store."""
         result = cls(definition)
         for row, column, _, cell in cells:
             result.wanted += 1
@@ -52,16 +52,16 @@ class Result:
 
     @property
     def metrics(self) -> list[str]:
-        """The macros that the paper's table is about."""
+        """The macro scores of the paper's table."""
         return [metric for metric in METRICS if metric.endswith("_without_none") == self.definition.without_none]
 
     @property
     def all_metrics(self) -> list[str]:
-        """Those and the others."""
+        """These and all other macro scores."""
         return [*self.metrics, *(metric for metric in METRICS if metric not in self.metrics)]
 
     def values(self, row: str, column: str, *, metric: str, moment: str) -> list[float]:
-        """Of each seed, in points."""
+        """The scores of all seeds in points."""
         return [100 * each["test"][moment][metric] for each in self.finished.get((row, column), [])]
 
     @property
@@ -69,13 +69,13 @@ class Result:
         return [(row.name, column.name) for row in self.definition.rows for column in self.definition.columns]
 
     def pairs(self, base: str) -> list[tuple[Place, Place]]:
-        """Each place with the base's place that it is compared with."""
+        """Each place with the place of the base that it is compared with."""
         if self.definition.is_column(base):
             return [(place, (place[0], base)) for place in self.places if place[1] != base]
         return [(place, (base, place[1])) for place in self.places if place[0] != base]
 
     def difference(self, one: Place, other: Place, *, metric: str, moment: str) -> Difference | None:
-        """One minus other, over the seeds that both have: else a lucky seed of one would be taken for a difference."""
+        """The difference of two places over the seeds that both have, so that a lucky seed of one does not count."""
         seeds = self._seeds(one) & self._seeds(other)
         if not seeds:
             return None
@@ -86,7 +86,7 @@ class Result:
         return known
 
     def sooner(self, base: Place, other: Place) -> str:
-        """When the base first reached the other's best macro F2 on dev: epochs and seconds of both, seed by seed."""
+        """When the base first reached the other's best dev macro F2: epochs and seconds of both, for each seed."""
         times = []
         others = {seed_of(each): each for each in self.finished.get(other, [])}
         for one in self.finished.get(base, []):
@@ -110,7 +110,7 @@ class Result:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON; differences are the base's place minus the other's."""
+        """Everything as a JSON object; differences are base minus other."""
         rows: list[dict[str, Any]] = []
         for place, cells in self.finished.items():
             scores = {
@@ -149,7 +149,7 @@ class Result:
         }
 
     def conditions(self) -> dict[str, Any]:
-        """What all numbers of the table rest on."""
+        """The conditions that all numbers of the table were made under."""
         cells = [each for found in (*self.finished.values(), *self.failed.values()) for each in found]
         if not cells:
             return {}

@@ -1,4 +1,4 @@
-"""Finished cells on disk: one JSON file per cell, under its key, written whole."""
+"""Finished cells on disk: one JSON file per cell, named by its key and written atomically."""
 
 import json
 import shutil
@@ -27,16 +27,16 @@ class Store:
         return self.folder / "cells"
 
     def run_folder(self, cell: Cell) -> Path:
-        """Where it trains; code of another commit starts again instead of resuming."""
+        """The folder in which a cell is trained; another commit starts again instead of resuming."""
         return self.folder / "runs" / f"{cell.key}-{commit() or 'unknown'}"
 
     def find(self, cell: Cell) -> dict[str, Any] | None:
-        """The result of a finished cell, whichever commit trained it."""
+        """The result of a finished cell, whichever commit trained it, or None."""
         path = self.cells / f"{cell.key}.json"
         return _read(path) if path.exists() else None
 
     def corpus(self, name: str) -> Corpus:
-        """The corpus that finished cells of that name were trained on, known by its hashes; its files need not be there."""
+        """The corpus of finished cells with that name, identified by hashes; its files need not exist."""
         cells = map(_read, sorted(self.cells.glob("*.json")))
         found = {json.dumps(each["corpus"], sort_keys=True): each["corpus"] for each in cells if each["corpus"]["name"] == name}
         if len(found) != 1:
@@ -48,7 +48,7 @@ class Store:
 
     @contextmanager
     def at_work(self, cell: Cell, *, wait: bool) -> Iterator[bool]:
-        """Whether this process alone may work on a cell now; `wait` until it may."""
+        """Try to take the lock of a cell; yields whether this process may train it. With `wait`, wait for the lock."""
         (self.folder / "runs").mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.folder / "runs" / f"{cell.key}.lock")
         try:
@@ -67,7 +67,7 @@ class Store:
             stream.write(json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
 
     def forget_run(self, cell: Cell) -> None:
-        """Remove the training of a finished cell; its weights are the largest part of it."""
+        """Remove the run folder of a finished cell, which is large because of its weights."""
         shutil.rmtree(self.run_folder(cell), ignore_errors=True)
 
 

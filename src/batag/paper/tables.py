@@ -1,4 +1,4 @@
-"""The tables and figures of the paper (numbers as it prints them) and the ablations that its text claims."""
+"""The tables and figures of the paper (with its printed numbers), and ablations for the claims of its text."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -159,7 +159,7 @@ TABLES = {
 
 
 def quick(definition: Definition) -> Definition:
-    """Three of its columns and two rows, small: a demonstration of some minutes."""
+    """A small version of a table, three columns and two rows, that takes some minutes."""
     names = {choice.name for choice in definition.columns}
     columns = ";".join(name for name in ("BAT", "Transformer", "Admin") if name in names) or None
     rows = ";".join(choice.name for choice in definition.rows[:2])

@@ -1,4 +1,4 @@
-"""What needs no training: parameters of each encoder (the paper's table 2), and every learning rate that the paper names."""
+"""Results without training: the parameters of each encoder (the paper's table 2), and the learning rates of all schedules."""
 
 from typing import Any
 
@@ -8,11 +8,12 @@ from batag.encoders import ENCODERS, build_encoder
 from batag.training.schedule import VERSIONS, deeper, learning_rate
 
 _POSITIONS = 1_500
-"""Rows of a position table that would make our count the paper's; the published code does not say the number."""
+"""Rows of a position table with which the count equals the paper's; the published code does not give the number."""
 
 
 def count_parameters(*, width: int = 128, depth: int = 4, heads: int = 4, inner: int = 512, classes: int = 3) -> dict[str, Any]:
-    """Of every encoder with its classifier, without word vectors; and what the paper's number may be made of."""
+    """The number of parameters of every encoder with its classifier, without word vectors, and an explanation of the difference
+    to the paper."""
     head = width * classes + classes
     with torch.device("meta"):
         encoders = {name: build_encoder(name, width=width, depth=depth, heads=heads, inner=inner) for name in ENCODERS}
@@ -51,5 +52,5 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 
 
 def rates(at: list[int]) -> dict[str, list[float]]:
-    """The rate of every schedule at these steps, for the paper's width."""
+    """The learning rate of every schedule at these steps, for the paper's width."""
     return {name: [learning_rate(step, **schedule) for step in at] for name, schedule in SCHEDULES.items()}

@@ -1,8 +1,8 @@
-"""Why an objective tags more: from which probability on a perfect learner would call a token a class instead of none.
+"""Why an objective predicts more tags: the probability from which a perfect learner predicts a class instead of none.
 
-A token that truly is of class k with probability q and none otherwise costs q l(k) + (1 - q) l(none); the learner that
-makes this smallest says k once the p that does so is above one half. CE does so at q = 1/2; weights move that point, the
-more the rarer k is.
+A token that is of class k with probability q, and none otherwise, costs q l(k) + (1 - q) l(none). The learner that minimises
+this predicts k once the minimising p is above one half: for CE at q = 1/2; class weights move that point, the more the rarer k
+is.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ _FAR = -40.0
 
 
 def losses(name: str, counts: Sequence[int], label: int) -> tuple[Tensor, Tensor, Tensor]:
-    """p of class `label` (against none alone), and what a token of that class and one of none cost at that p."""
+    """p of class `label` (against none alone), and the losses of a token of that class and of a token of none at that p."""
     objective = build_objective(name, counts)
     logit = torch.linspace(-_REACH, _REACH, _STEPS, dtype=torch.float64)
     logits = torch.full((_STEPS, len(counts)), _FAR, dtype=torch.float64)
@@ -33,13 +33,13 @@ def losses(name: str, counts: Sequence[int], label: int) -> tuple[Tensor, Tensor
 
 
 def best_probabilities(name: str, counts: Sequence[int], label: int, truth: Tensor) -> Tensor:
-    """The p that makes the expected loss smallest, for each true probability."""
+    """The p that minimises the expected loss, for each true probability."""
     p, of_label, of_none = losses(name, counts, label)
     return p[(truth[:, None] * of_label + (1 - truth[:, None]) * of_none).argmin(1)]
 
 
 def pulls(name: str, counts: Sequence[int], label: int) -> tuple[Tensor, Tensor, Tensor]:
-    """p, and how hard all tokens of the class pull its logit up and all of none pull it down there, per token of the corpus."""
+    """p, and the mean gradients with which the tokens of the class raise its logit and those of none lower it."""
     p, of_label, of_none = losses(name, counts, label)
     step = 2 * _REACH / (_STEPS - 1)
     # Between neighbouring logits: the derivative, except where a prediction changes and PBP's loss jumps.
@@ -50,7 +50,7 @@ def pulls(name: str, counts: Sequence[int], label: int) -> tuple[Tensor, Tensor,
 
 
 def switching_point(name: str, counts: Sequence[int], label: int) -> float:
-    """The true probability from which on the class is predicted rather than none."""
+    """The true probability from which the class is predicted instead of none."""
     p, of_label, of_none = losses(name, counts, label)
     low, high = 0.0, 1.0
     for _ in range(30):  # the best p never falls as the truth rises
@@ -63,7 +63,7 @@ def switching_point(name: str, counts: Sequence[int], label: int) -> float:
 
 
 def class_counts(pages: Iterable[Page], *, where: str) -> dict[str, int]:
-    """How many tokens of labelled pages are of no class, and of each class."""
+    """The number of tokens of none and of each class on labelled pages."""
     found = label_words(pages, Segmentation())
     return {name: found.class_tokens[name] for name in (NONE, *choose_scheme("flat", found, where=where).classes)}
 

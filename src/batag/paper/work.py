@@ -1,4 +1,4 @@
-"""Many cells: those that are not finished are trained, several side by side, one process and one thread each."""
+"""Train many cells: those that are not finished, several in parallel, each with one process and one thread."""
 
 import multiprocessing
 import os
@@ -17,9 +17,9 @@ from batag.paper.store import Store
 
 
 def finish(cells: Sequence[Cell], store: Store, *, jobs: int) -> Iterator[tuple[Cell, dict[str, Any] | BatagError]]:
-    """Train what is missing; yields each cell with its result, or with the error that kept it from one, when it is done.
+    """Train the unfinished cells, and yield each cell with its result or its error when it is done.
 
-    Workers end when the generator is closed or its process dies, however far they are: a training can be gone on with.
+    Workers end when the generator is closed or its process dies; their trainings can be resumed.
     """
     missing = {cell.key: cell for cell in cells if store.find(cell) is None}
     for cell in cells:
@@ -63,7 +63,7 @@ def _outcome(future: Future[dict[str, Any] | None]) -> dict[str, Any] | BatagErr
 
 
 def _finish_one(cell: Cell, store: Store, wait: bool = False) -> dict[str, Any] | None:
-    """The result of a cell, trained here unless another process did it meanwhile; None while that is still at work."""
+    """The result of a cell, trained here unless another process has done it; None while another process is training it."""
     with store.at_work(cell, wait=wait) as alone:
         if not alone:
             return None
@@ -78,13 +78,13 @@ def _finish_one(cell: Cell, store: Store, wait: bool = False) -> dict[str, Any] 
 
 
 def check_key(cell: Cell) -> None:
-    """Whether the files still hold the pages that the key stands for: a table takes hours, and people go on working."""
+    """Raise an error if the files have changed since the key was computed; a table takes hours, and people go on working."""
     if Cell(cell.recipe, replace(cell.corpus)).key != cell.key:
         raise InputError("the pages have changed since the table was begun", todo="Give the same command again")
 
 
 def _end_with_parent(stop: Event, parent: int) -> None:
-    """In a worker: end at once when `stop` is set or the parent is gone."""
+    """In a worker: exit as soon as `stop` is set or the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which sets `stop`
 
     def watch() -> None:

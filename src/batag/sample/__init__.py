@@ -1,4 +1,4 @@
-"""The embedded sample catalogue: made-up product pages of five shops in three languages, the same bytes for the same seed."""
+"""The sample catalogue: made-up product pages of five shops in three languages; the same seed gives the same bytes."""
 
 from batag.sample.catalogue import LANGUAGES, SHOPS, sample_pages
 from batag.sample.pool import SPLITS

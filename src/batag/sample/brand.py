@@ -1,4 +1,4 @@
-"""Coins brands, and names of the same shape that are no brands (series, fabrics, technologies)."""
+"""Make up brands, and similar names that are not brands (series, fabrics, technologies)."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -27,21 +27,21 @@ def brand_pool(language: str, shop: str, split: str) -> Pool[Forms]:
 
 @cache
 def rare_brand_pool(language: str, shop: str) -> Pool[Forms]:
-    """The brands of a shop that train shows once in a while, so that a learner meets new ones there too."""
+    """The brands of a shop that occur rarely in train, so that a learner meets new brands there too."""
     knobs = KNOBS[language]
     return Pool(_coined(language, "train")[shop][knobs.brands :], flatness=10 * knobs.flatness)
 
 
 @cache
 def name_pool(language: str, split: str) -> Pool[str]:
-    """The names that are no brands in one split, coined the same way."""
+    """The names of one split that are not brands, made up in the same way."""
     names = [forms[-1] for forms in _coined(language, split)[""]]
     return Pool(names, flatness=10 * KNOBS[language].flatness)
 
 
 @cache
 def _coined(language: str, split: str) -> dict[str, list[Forms]]:
-    """Brands by shop, and names under "": each belongs to one of them and every form to one split, by its text alone."""
+    """Brands by shop, and other names under ""; every spelling belongs to one split, decided by its text alone."""
     knobs = KNOBS[language]
     shops = tuple(read_lexicon(language).kinds)
     random = Random(int.from_bytes(f"{language}/{split}".encode(), "big")).random
@@ -62,7 +62,7 @@ def _coined(language: str, split: str) -> dict[str, list[Forms]]:
 
 
 def _shown(form: str, language: str) -> bool:
-    """Whether train has the form inside a longer one or, where words have no spaces between them, a part of it."""
+    """Whether train has this spelling inside a longer one or, in languages without spaces, a part of it."""
     if form.isascii():
         return False
     forms, parts = _native_of_train(language)
@@ -81,7 +81,7 @@ def _parts(form: str) -> set[str]:
 
 
 def _owner(key: str, shops: tuple[str, ...]) -> str:
-    """The shop whose brand this is, or "" for half of them: names of no brand."""
+    """The shop of a brand, or "" for half of them, which are names that are not brands."""
     place = int(share(key, "owner") * 2 * len(shops))
     return shops[place] if place < len(shops) else ""
 
@@ -91,7 +91,7 @@ def _in_split(word: str, split: str) -> bool:
 
 
 class Coiner:
-    """Makes up one name after the other; its words are split like the names, or a memory of train would find them."""
+    """Makes up names; their words are split like the names, so that memorising train does not find them."""
 
     def __init__(self, parts: Rules, *, split: str, knobs: Knobs, random: Callable[[], float]) -> None:
         self.knobs, self.random = knobs, random
@@ -103,7 +103,7 @@ class Coiner:
         self.latin = read_latin()
 
     def __call__(self, *, branding: bool) -> tuple[Forms, Forms]:
-        """A name's forms and the keys that decide where it belongs; what shops add (堂, LAB) is for brands only."""
+        """A name's spellings and the keys that decide where it belongs; additions such as 堂 or LAB are for brands only."""
         chance = self.random()
         knobs = self.knobs
         if chance < knobs.ordinary:
@@ -120,7 +120,7 @@ class Coiner:
         return (latin,), (stem,)
 
     def _native(self, patterns: tuple[str, ...]) -> str:
-        """A pattern such as `{han}{han}{tail}`, filled."""
+        """Fill a pattern such as `{han}{han}{tail}`."""
         pattern = SLOT.split(self._one(patterns))
         sounds = dict(zip(("latin", "sound", "kana"), self._sounds(), strict=True))
         sounds["latin"] = sounds["latin"].title()
@@ -130,7 +130,7 @@ class Coiner:
         )
 
     def _sounds(self) -> tuple[str, str, str]:
-        """One coinage as Latin letters, in Han and in kana."""
+        """A made-up word in Latin letters, in Han and in kana."""
         while True:
             count = 3 if self.random() < self.knobs.three else 2
             parts = [self._one(self.latin.syllables) for _ in range(count)]
@@ -141,7 +141,7 @@ class Coiner:
                 return latin, han, kana
 
     def _dressed(self, latin: str, *, tailed: bool) -> str:
-        """Capitals, title or lower case, now and then with a tail such as LAB."""
+        """The name in capitals, title case or lower case, now and then with a tail such as LAB."""
         chance = self.random()
         if chance < self.knobs.upper:
             latin = latin.upper()

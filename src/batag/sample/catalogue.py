@@ -1,4 +1,4 @@
-"""Writes the pages of the sample catalogue, one after the other from one stream of random numbers."""
+"""Write the pages of the sample catalogue from one stream of random numbers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ BREAKS = ("<br>", "<br>", "<br/>", "<br />\n", "</p><p>")
 
 
 def sample_pages(language: str = "zh-Hant", *, pages: int = 2000, split: str = "train", seed: int = 0) -> Iterator[Page]:
-    """The first `pages` pages of a split of the sample catalogue; the same seed gives the same pages."""
+    """Yield the first `pages` pages of a split of the sample catalogue; the same seed gives the same pages."""
     if language not in LANGUAGES:
         raise UsageError(f"the sample catalogue has no language {language!r}", todo=f"Choose one of {', '.join(LANGUAGES)}.")
     if split not in SPLITS:
@@ -48,7 +48,7 @@ def _pages(language: str, split: str, pages: int, seed: int) -> Iterator[Page]:
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """The goods of one kind, and how its pages are written with and without a brand."""
+    """The goods of one kind, and the templates of its pages with and without a brand."""
 
     kind: Kind
     goods: tuple[GoodsPools, GoodsPools]
@@ -60,7 +60,8 @@ class Shelf:
 
 @dataclass(frozen=True, kw_only=True)
 class Counter:
-    """One shop of one split: its popular brands and, for a share of `own`, those no other split shows; its shelves."""
+    """One shop of one split: its popular brands, brands that no other split has (used with the probability `own`), and its
+    shelves."""
 
     language: str
     shop: str
@@ -69,7 +70,7 @@ class Counter:
     shelves: tuple[Shelf, ...]
 
     def write(self, draft: Draft, noise: Noise, *, id: str, knobs: Knobs) -> Page:
-        """The next page of the shop."""
+        """Write the next page of the shop."""
         random = draft.random
         shelf = self._shelf(random)
         draft.goods, draft.head = self._goods(shelf, random, knobs)
@@ -99,7 +100,7 @@ class Counter:
         return shelf.goods[random() < knobs.own_goods].draw(random)
 
     def _other(self, head: str, random: Callable[[], float], knobs: Knobs) -> str:
-        """Goods that the page does not sell, so never the page's own under another modifier."""
+        """Goods that the page does not sell; never the page's own with another modifier."""
         while True:
             goods, other = self._goods(self._shelf(random), random, knobs)
             if other not in head and head not in other:

@@ -1,4 +1,4 @@
-"""The page while it is being written: pieces of text, and which of them are tags."""
+"""A page while it is written: pieces of text, some of which are tags."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ STOPS = "。！？!?～♪♡"
 
 @dataclass(slots=True)
 class Draft:
-    """What a page is about, its style, and the pieces of the field in hand; `marks` are (piece, label) in order."""
+    """The content and style of a page, and the pieces of the current field; `marks` are (piece, label) in order."""
 
     random: Callable[[], float]
     brand: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Draft:
     picked: dict[str, int] = field(default_factory=dict)
 
     def pick(self, rule: str, count: int) -> int:
-        """Which of a rule's alternatives to write; the page does not say the same thing twice in a row."""
+        """Choose one of a rule's alternatives, never the same twice in a row on a page."""
         if (last := self.picked.get(rule)) is None:
             choice = int(self.random() * count)
         else:
@@ -50,7 +50,7 @@ class Draft:
         self.pieces.append(text)
 
     def close(self, field: str) -> tuple[str, list[Tag]]:
-        """The field's text and tags; the draft is empty again."""
+        """Return the field's text and tags, and clear the draft."""
         pieces, start, before = self.pieces, 0, 0
         while pieces and (pieces[-1] is self.gap or pieces[-1] is self.bullet or not pieces[-1].strip()):
             pieces.pop()

@@ -1,4 +1,4 @@
-"""Composes goods from modifiers and heads, with heads and compounds that only dev or only test shows."""
+"""Compose goods from modifiers and heads; some heads and compounds occur only in dev or only in test."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class GoodsPools:
     bare: float
 
     def draw(self, random: Callable[[], float]) -> Goods:
-        """Goods by popularity."""
+        """Draw goods by popularity."""
         if random() < self.bare:
             head = self.heads.draw(random())
             return head, head
@@ -28,7 +28,7 @@ class GoodsPools:
 
 
 def goods_pools(kind: Kind, *, split: str, joiner: str, knobs: Knobs) -> GoodsPools:
-    """What a split may sell of a kind: dev and test have heads of their own, and compounds of train's heads of their own."""
+    """The goods of a kind in one split: dev and test have their own heads, and their own compounds of train's heads."""
     homes = _homes(tuple(head for group in kind.goods for head in group.heads), knobs.held_goods)
     compounds = [
         (f"{modifier}{joiner}{head}", head) for group in kind.goods for head in group.heads for modifier in group.modifiers
@@ -43,13 +43,13 @@ def goods_pools(kind: Kind, *, split: str, joiner: str, knobs: Knobs) -> GoodsPo
 
 @cache
 def _homes(heads: tuple[str, ...], held: float) -> dict[str, str]:
-    """The split of each head, so that every kind keeps some for dev and some for test."""
+    """The split of each head; every kind keeps some heads for dev and some for test."""
     ranked = sorted(heads, key=lambda head: share(head, "home"))
     count = max(1, round(held * len(ranked)))
     return {head: "dev" if rank < count else "test" if rank < 2 * count else "train" for rank, head in enumerate(ranked)}
 
 
 def _home(goods: Goods, homes: dict[str, str], knobs: Knobs) -> str:
-    """A held head holds its compounds; of train's heads some compounds are held."""
+    """The split of goods: that of a held-out head or, for heads of train, some compounds are held out."""
     compound, head = goods
     return split_of(compound, held=knobs.held_goods, salt="compound") if homes[head] == "train" else homes[head]

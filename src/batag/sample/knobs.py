@@ -1,11 +1,11 @@
-"""Every rate of the sample catalogue in one place, one set a language."""
+"""All rates of the sample catalogue, one set per language."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class Knobs:
-    """Shares are 0..1. A template's `{rule?knob}` writes the rule with the chance that the knob of that name says."""
+    """Probabilities from 0 to 1. A template's `{rule?knob}` writes the rule with the probability of that knob."""
 
     # Length and the ratio none : goods : brand
     fullness: float  # multiplies the chance of every `{rule?60}`

@@ -12,7 +12,7 @@ Rules = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Modifiers and heads that go together: any of the one before any of the other is something one can buy."""
+    """Modifiers and heads that can be combined freely."""
 
     modifiers: tuple[str, ...]
     heads: tuple[str, ...]
@@ -20,7 +20,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A kind of product of one shop: its goods and the rules its pages are written with."""
+    """A kind of product of one shop: its goods and the rules of its pages."""
 
     name: str
     shop: str
@@ -30,7 +30,7 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Lexicon:
-    """The parts that brands are coined from, and the kinds of every shop."""
+    """The parts of made-up brands, and the kinds of products of every shop."""
 
     brand: Rules
     kinds: Mapping[str, tuple[Kind, ...]]
@@ -41,7 +41,7 @@ Syllable = tuple[str, str, str]  # Latin letters, Han, kana
 
 @dataclass(frozen=True, kw_only=True)
 class Latin:
-    """Syllables of a coinage, the endings that may follow, and names that exist already."""
+    """Syllables of made-up Latin names, their endings, and existing names to avoid."""
 
     syllables: tuple[Syllable, ...]
     codas: tuple[Syllable, ...]
@@ -50,7 +50,7 @@ class Latin:
 
 @cache
 def read_latin() -> Latin:
-    """The syllables that every language coins Latin names from."""
+    """The syllables of made-up Latin names, for all languages."""
     data = _read("latin.toml")
     return Latin(
         syllables=_syllables(data["syllables"]), codas=_syllables(data["codas"]), never=frozenset(data["never"].split())
@@ -64,7 +64,7 @@ def _syllables(text: str) -> tuple[Syllable, ...]:
 
 @cache
 def read_lexicon(language: str) -> Lexicon:
-    """The lexicon of one of `LANGUAGES`; a kind's rules hide its shop's, and those hide the shared ones."""
+    """The lexicon of one of `LANGUAGES`; rules of a kind override those of its shop, which override the shared ones."""
     data = _read(language.lower().replace("-", "_") + ".toml")
     shared = _rules(data["rules"])
     kinds = {}
@@ -93,7 +93,7 @@ def _rules(section: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 
 def _alternatives(value: str | list[str]) -> tuple[str, ...]:
-    """A list as it is, a text with one alternative a line, or on a single line one between bars."""
+    """The alternatives of a rule: a list, a text with one per line, or a single line separated by bars."""
     if isinstance(value, list):
         return tuple(value)
     return tuple(value.strip("\n").split("\n")) if "\n" in value else tuple(value.split("|"))

@@ -1,4 +1,4 @@
-"""Noise as on real pages: markup, width forms, typos, repeated punctuation, zero-width spaces. No offset ever breaks, since
+"""Noise as on real pages: markup, width variants, typos, repeated punctuation, zero-width spaces. Offsets stay right, because
 only whole pieces are changed before a field is closed."""
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ NARROW = {ord(full): half for full, half in zip(FULL_KANA, HALF_KANA, strict=Tru
 
 
 class Noise:
-    """Disturbs drafts at the rates of the knobs; `markup` says whether the page in hand is HTML."""
+    """Changes drafts at the rates of the knobs; `markup` says whether the current page is HTML."""
 
     def __init__(self, language: str, *, knobs: Knobs, random: Callable[[], float]) -> None:
         self.knobs, self.random = knobs, random
@@ -29,7 +29,7 @@ class Noise:
         self.markup = False
 
     def brand(self, forms: tuple[str, ...]) -> tuple[str, ...]:
-        """A brand's forms as this page writes them: in capitals, or in another width."""
+        """A brand's spellings on this page: in capitals, or in another width."""
         chance = self.random()
         if chance < self.knobs.capitals:
             return tuple(form.upper() for form in forms)
@@ -38,13 +38,13 @@ class Noise:
         return forms
 
     def prose(self, goods: str) -> str:
-        """Goods as a sentence writes them: in English mostly without capitals, save for words such as TV or T-shirt."""
+        """Goods inside a sentence: in English mostly in lower case, except for words such as TV or T-shirt."""
         if self.random() >= self.knobs.lower:
             return goods
         return " ".join(word.lower() if word[1:].islower() and word[1] != "-" else word for word in goods.split(" "))
 
     def disturb(self, draft: Draft) -> None:
-        """Change pieces of the field in hand; what is a tag stays one piece."""
+        """Change pieces of the current field; a tag stays one piece."""
         knobs, random, pieces = self.knobs, self.random, draft.pieces
         labels = dict(draft.marks)
         if random() < knobs.typo and (place := self._plain(pieces, labels, 4)) is not None:
@@ -67,7 +67,7 @@ class Noise:
             self._bold(pieces, labels)
 
     def _plain(self, pieces: list[str], labels: dict[int, str], length: int) -> int | None:
-        """A piece that is no tag and no markup."""
+        """The index of a piece that is neither tag nor markup, or None."""
         for _ in range(4):
             place = int(self.random() * len(pieces))
             text = pieces[place]
@@ -76,14 +76,14 @@ class Noise:
         return None
 
     def _typo(self, text: str) -> str:
-        """Two neighbours swapped, or one character lost; never the first."""
+        """Swap two adjacent characters or delete one; never the first."""
         place = 1 + int(self.random() * (len(text) - 2))
         if self.random() < 0.5:
             return text[:place] + text[place + 1] + text[place] + text[place + 2 :]
         return text[:place] + text[place + 1 :]
 
     def _bold(self, pieces: list[str], labels: dict[int, str]) -> None:
-        """Put <b> around a piece, on its neighbours where the piece is a tag."""
+        """Put <b> around a piece; for a tag, on the pieces before and after it."""
         place = int(self.random() * len(pieces))
         if place not in labels:
             if len(pieces[place]) > 2 and "<" not in pieces[place]:

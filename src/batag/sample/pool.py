@@ -1,4 +1,4 @@
-"""Which split a word belongs to, and drawing from a pool by popularity."""
+"""Assign words to splits, and draw from pools by popularity."""
 
 from bisect import bisect
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ T = TypeVar("T")
 
 
 def share(text: str, salt: str = "") -> float:
-    """A number in 0..1 that depends on the text alone, the same on every machine."""
+    """A number from 0 to 1 that depends only on the text, the same on every machine."""
     return crc32(f"{salt}/{text}".encode()) / 2**32
 
 
 def split_of(text: str, *, held: float, salt: str = "") -> str:
-    """The one split a text belongs to, where dev and test each hold a share of `held`."""
+    """The split of a text; dev and test each get the fraction `held`."""
     place = share(text, salt)
     return "dev" if place < held else "test" if place < 2 * held else "train"
 
 
 class Pool(Generic[T]):
-    """Members in order of popularity: rank r is drawn with a weight of 1 / (r + flatness)."""
+    """Members in order of popularity: rank r is drawn with the weight 1 / (r + flatness)."""
 
     def __init__(self, members: Sequence[T], *, flatness: int) -> None:
         assert members, "an empty pool"
@@ -32,5 +32,5 @@ class Pool(Generic[T]):
         self._total = (self._steps[-1] if self._steps else 0) + 1 / (len(members) - 1 + flatness)
 
     def draw(self, chance: float) -> T:
-        """The member for a number in 0..1."""
+        """The member for a random number from 0 to 1."""
         return self.members[bisect(self._steps, chance * self._total)]

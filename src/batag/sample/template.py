@@ -1,7 +1,7 @@
-"""Templates become functions that write a draft piece by piece.
+"""Compile templates into functions that write a draft piece by piece.
 
-`{rule}` writes one alternative of a rule, `{rule?60}` with a chance of 60 %, `{rule?promo}` with the chance the knob
-`promo` says, `{10..50}` and `{10..50/5}` a number (with a step); the names in `SLOTS` write what the page is about.
+`{rule}` writes one alternative of a rule, `{rule?60}` with a probability of 60 %, `{rule?promo}` with that of the knob `promo`,
+`{10..50}` and `{10..50/5}` a number (with a step); the names in `SLOTS` write the content of the page.
 """
 
 import re
@@ -43,7 +43,7 @@ SLOTS: dict[str, Writer] = {
 
 
 class Templates:
-    """The compiled rules of a kind; without a brand, every alternative that needs one is left out."""
+    """The compiled rules of a kind; without a brand, alternatives that need one are left out."""
 
     def __init__(self, rules: Rules, *, knobs: Knobs, branded: bool) -> None:
         self.rules, self.knobs, self.branded = rules, knobs, branded
@@ -56,7 +56,7 @@ class Templates:
         return writer
 
     def writer(self, name: str) -> Writer | None:
-        """The function that writes a rule, or None where nothing is left of it."""
+        """The function that writes a rule, or None if nothing is left of it."""
         if name in self._writers:
             return self._writers[name]
         if name.lower() == "brand" and not self.branded:
@@ -75,7 +75,7 @@ class Templates:
         return partial(_write_one, name, tuple(alternatives))
 
     def _items(self, text: str) -> tuple[Item, ...] | None:
-        """Literals and writers of one alternative, or None if a part that it needs is missing."""
+        """The literals and writers of one alternative, or None if a required part is missing."""
         items: list[Item] = []
         for place, part in enumerate(SLOT.split(text)):
             if place % 2 == 0:

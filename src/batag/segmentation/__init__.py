@@ -1,4 +1,4 @@
-"""Text to tokens with offsets; segmenters are found by name and imported when first used."""
+"""Split text into tokens with offsets; segmenters are found by name and imported when first used."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 SEGMENTERS = ("english", "chinese", "japanese", "characters")
 SEGMENTATIONS = ("auto", *SEGMENTERS, "given")
 DICTIONARIES = ("rjieba", "opencc", "sudachidict_small")
-"""The packages whose words borders and parts of speech hang on."""
+"""The packages whose dictionaries determine token borders and parts of speech."""
 
 
 def build_segmenter(name: str, *, dictionary: Dictionary | None = None) -> Segmenter:
-    """The segmenter of that name."""
+    """Build the segmenter of that name."""
     if name not in SEGMENTERS:
         raise unknown_name(name, SEGMENTATIONS, "a segmentation")
     module = import_module(f"batag.segmentation.{name}")

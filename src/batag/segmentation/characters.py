@@ -1,4 +1,4 @@
-"""One token per character: for labels given by character, and for languages without a segmenter."""
+"""One token per character: for labels by character, and for languages without a segmenter."""
 
 import re
 
@@ -7,7 +7,7 @@ from batag.segmentation.segmenter import Segmenter
 
 
 class Characters(Segmenter):
-    """Every character by itself; emoji sequences and marked characters stay whole."""
+    """Every character is a token; emoji sequences and characters with combining marks stay whole."""
 
     forced = re.compile(rf"\s+|{EMOJI}")
 

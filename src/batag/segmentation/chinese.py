@@ -1,5 +1,5 @@
-"""Chinese by jieba's algorithm (rjieba). Its dictionary is Simplified, so Traditional text is read through a table of
-single characters: same length, so offsets and the page's own text stay."""
+"""Chinese segmentation with jieba's algorithm (rjieba). Its dictionary is Simplified, so Traditional text is converted
+character by character first; lengths are the same, so offsets and the page's own text are kept."""
 
 import re
 from functools import cache
@@ -16,13 +16,13 @@ _SHORT = 32
 
 
 class Chinese(Segmenter):
-    """Words of Traditional and Simplified Chinese alike, of the dictionary only: new words that jieba would guess from
-    statistics reach over the borders of tags (docs/results/segmentation.md)."""
+    """Segments Traditional and Simplified Chinese with dictionary words only; jieba's statistical guesses of new words would
+    cross the borders of tags (docs/results/segmentation.md)."""
 
     forced = re.compile(LATIN_KATAKANA_AND_EMOJI)
 
     def cut_many(self, texts: list[str]) -> list[list[int]]:
-        """All texts in one call, a line each: a line end parts words, so the answer is the same."""
+        """Segment all texts in one call, one per line; line breaks separate words, so the result is the same."""
         if len(texts) < 2 or any("\n" in text for text in texts):
             return super().cut_many(texts)
         words = rjieba.cut(simplify("\n".join(texts)), False)
@@ -39,7 +39,7 @@ class Chinese(Segmenter):
 
 
 def simplify(text: str) -> str:
-    """The text with each Traditional character as its Simplified one (for the dictionary's eyes only)."""
+    """The text with Traditional characters replaced by Simplified ones, for dictionary look-ups only."""
     if len(text) < _SHORT:
         return text.translate(_codes())
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -48,13 +48,13 @@ def simplify(text: str) -> str:
 
 @cache
 def _codes() -> dict[int, str]:
-    """The same for short texts, where a look-up a character is the faster way."""
+    """The mapping as a dict, which is faster for short texts."""
     return {ord(traditional): simplified for traditional, simplified in simplified_of().items()}
 
 
 @cache
 def _table() -> NDArray[np.uint32]:
-    """Every code point's Simplified form, by number: far faster than a dictionary look-up a character."""
+    """The Simplified form of every code point as an array, which is faster for long texts."""
     table = np.arange(0x110000, dtype=np.uint32)
     for traditional, simplified in simplified_of().items():
         table[ord(traditional)] = ord(simplified)

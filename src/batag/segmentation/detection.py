@@ -1,4 +1,4 @@
-"""Which of our languages a text is written in, by its characters."""
+"""Detect the language of a text by its characters."""
 
 import re
 
@@ -13,14 +13,14 @@ _ENGLISH_WORDS = 3
 
 
 def detect_language(text: str, *, default: str | None = None) -> str:
-    """The language of a text. One that may be in several (a model number, a few characters that Chinese and Japanese share) has
-    the default if that is one of them, else the likeliest; Chinese of either script counts as Traditional."""
+    """The language of a text. If several are possible (a model number, a few characters that Chinese and Japanese share), it is
+    the default if that is one of them, else the likeliest; Chinese that may be either script counts as Traditional."""
     first, *others = possible_languages(text)
     return default if default in others else first
 
 
 def possible_languages(text: str) -> tuple[str, ...]:
-    """All languages that a text may be in, the likeliest first; only one if the text is clear."""
+    """All languages that a text may be in, likeliest first; only one if it is clear."""
     for row in LANGUAGES.values():
         if row.letters and (own := len(re.findall(row.letters, text))) and own >= len(CJK.findall(text)):
             return (row.name,)
@@ -48,7 +48,7 @@ def possible_languages(text: str) -> tuple[str, ...]:
 
 
 def _likeliest(hiragana: int, katakana: int, traditional: int, simplified: int, japanese: int, other: int, latin: int) -> str:
-    """The language of a text with Han characters or kana, by how many there are of each kind."""
+    """The language of a text with Han characters or kana, by the counts of each kind of character."""
     kana = hiragana + katakana
     characters = kana + traditional + simplified + japanese + other
     # Product pages in Chinese and Japanese are full of Latin names; the other way round is rare.
@@ -63,8 +63,8 @@ def _likeliest(hiragana: int, katakana: int, traditional: int, simplified: int, 
 
 
 class _Kinds(dict[int, str]):
-    """What a character speaks for, by its code: Hiragana, Katakana, Latin, or Han: Traditional or Simplified alone (t, s), also
-    Japanese (T, S), Japanese alone (j) or of all (c); looked at once."""
+    """A cache of the kind of each character: Hiragana, Katakana, Latin, or Han: only Traditional or Simplified (t, s), these
+    and Japanese (T, S), only Japanese (j) or common (c)."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)

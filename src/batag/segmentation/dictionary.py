@@ -1,4 +1,4 @@
-"""The user's words (brands, product lines): wherever they stand they are one token, whatever the segmenter thinks."""
+"""The user's dictionary (brands, product lines): its terms are always one token, whatever the segmenter does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _fold_width = Cleaner(["width"])
 
 
 class Dictionary:
-    """Terms found longest first, in any case and width; a Latin term is not found inside a longer Latin word."""
+    """Terms that are found longest first, in any case and width; a Latin term is not found inside a longer Latin word."""
 
     def __init__(self, terms: Iterable[str]) -> None:
         written = [term.strip() for term in terms if term.strip()]
@@ -25,7 +25,7 @@ class Dictionary:
 
     @classmethod
     def read(cls, path: Path) -> Dictionary:
-        """One term per line; a line that starts with `#` is a comment."""
+        """Read one term per line; a line that starts with `#` is a comment."""
         return cls(read_words(path))
 
     @cached_property
@@ -38,7 +38,7 @@ class Dictionary:
         return len(self.terms)
 
     def find(self, text: str) -> Iterator[Offsets]:
-        """Where terms stand in a text, without overlaps."""
+        """Yield the offsets of terms in a text, without overlaps."""
         matches = self._matcher.find_matches_as_indexes(lower(text), overlapping=True)
         spans = [(start, end) for _, start, end in matches if not (_inside_word(text, start) or _inside_word(text, end))]
         done = 0
@@ -49,7 +49,7 @@ class Dictionary:
 
 
 def _inside_word(text: str, place: int) -> bool:
-    """Whether a cut at this place would split a Latin word or a number."""
+    """Whether a cut at this position would split a Latin word or a number."""
     return 0 < place < len(text) and _latin(text[place - 1]) and _latin(text[place])
 
 

@@ -1,4 +1,4 @@
-"""English, and any script that writes spaces between words."""
+"""English, and other scripts with spaces between words."""
 
 import re
 
@@ -10,7 +10,7 @@ _PIECE = re.compile(rf"{EMOJI}|{WORD}|{KATAKANA}|[^\W_{_HAN}]+|\s+|[\s\S]")
 
 
 class English(Segmenter):
-    """Words, numbers and marks by one pattern; a Han or kana character among them is a token of its own."""
+    """Words, numbers and punctuation by one pattern; a Han or kana character is a token of its own."""
 
     forced = re.compile(r"\s+")
 

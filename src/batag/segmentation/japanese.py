@@ -1,4 +1,4 @@
-"""Japanese by SudachiPy with its small dictionary: kept up to date, true code-point offsets."""
+"""Japanese segmentation with SudachiPy and its small dictionary."""
 
 from functools import cache
 from threading import local
@@ -11,7 +11,7 @@ from batag.segmentation.segmenter import Segmenter
 
 
 class Japanese(Segmenter):
-    """Short units (コットン, 化粧, 水), so that the borders of tags are borders of tokens."""
+    """Splits into short units (コットン, 化粧, 水), so that tag borders are token borders."""
 
     def cut(self, text: str) -> list[int]:
         try:
@@ -34,7 +34,7 @@ _of_thread = _OfThread()
 
 
 def tokenizer(*fields: str) -> Any:
-    """One per thread: the library refuses a tokenizer that another thread is using."""
+    """The tokenizer of this thread; the library does not allow sharing one between threads."""
     made = _of_thread.made
     if fields not in made:
         made[fields] = _dictionary().tokenizer(fields=set(fields))

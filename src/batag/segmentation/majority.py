@@ -1,4 +1,4 @@
-"""The language of most pages of a file, for those of its pages that do not tell their own."""
+"""The language of most pages of a file, for its pages whose language cannot be detected."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,12 +11,12 @@ from batag.segmentation.segmentation import languages_of
 from batag.settings import settings
 
 HEAD_PAGES = 2_000
-"""So many pages at the beginning of a file are looked at, fewer if they are long (settings.sniff_bytes)."""
+"""Number of pages at the beginning of a file that are examined; fewer if they are long (settings.sniff_bytes)."""
 
 
 def usual_language(pages: Iterable[Page]) -> str | None:
-    """The language of more than half of a file's first pages; a page that may be in two languages counts half for the likelier
-    one, one that may be in more does not count. None if no language has so many, or if every page names its own."""
+    """The language of more than half of a file's first pages. A page that may be in two languages counts half for the likelier
+    one, one that may be in more does not count. None if there is no such language, or if every page names its own."""
     found: Counter[str] = Counter()
     characters, named = 0, True
     for number, page in enumerate(pages, 1):
@@ -31,7 +31,7 @@ def usual_language(pages: Iterable[Page]) -> str | None:
 
 
 def read_with_language(path: Path | str, **reading: Any) -> PageReader:
-    """The pages of a file as `read_pages` gives them, each with the language of most of them."""
+    """Read pages as `read_pages` does, each with the usual language of the file."""
     reader = read_pages(path, **reading)
     if reading.get("language") is None:
         reader.usual_language = usual_language(reader.ahead())

@@ -1,4 +1,5 @@
-"""A page to tokens: cleaning, language, segmenter; tokens keep offsets into the cleaned text and back to the original."""
+"""Split a page into tokens: cleaning, language detection, segmentation. Tokens have offsets into the cleaned text, which map
+back to the original."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _MAY_HOLD_TAGS = re.compile("[<&/.]")
 
 @dataclass(slots=True)
 class TokenizedPage:
-    """A page's fields in tokens, in order, and its language; `by_file` says that this is most pages' and not its own guess."""
+    """The tokenized fields of a page in order, and its language; `by_file` says that it is the language of most pages of its
+    file."""
 
     page: Page
     fields: list[TokenizedField]
@@ -36,7 +38,7 @@ class TokenizedPage:
 
 @dataclass(slots=True)
 class TokenizedField:
-    """One field of a page in tokens: offsets into `cleaned.text`."""
+    """A tokenized field: offsets of tokens into `cleaned.text`."""
 
     name: str
     cleaned: Cleaned
@@ -44,20 +46,21 @@ class TokenizedField:
 
     @property
     def words(self) -> list[str]:
-        """The text of each token, cleaned."""
+        """The cleaned text of each token."""
         text = self.cleaned.text
         return [text[start:end] for start, end in self.tokens]
 
     @property
     def origins(self) -> list[Offsets]:
-        """Each token's place in the original text."""
+        """The offsets of each token in the original text."""
         if not self.cleaned.steps:
             return self.tokens
         return [self.cleaned.to_original(start, end) for start, end in self.tokens]
 
 
 class Segmentation:
-    """How pages become tokens: by language (`auto`), by one segmenter for all, or as the page brings them (`given`)."""
+    """How pages are split into tokens: by language (`auto`), with one segmenter for all, or with the pages' own tokens
+    (`given`)."""
 
     def __init__(
         self, name: str = "auto", *, rules: Iterable[str] = DEFAULT_RULES, dictionary: Dictionary | None = None
@@ -71,17 +74,17 @@ class Segmentation:
             self._segmenter(name)
 
     def __call__(self, page: Page) -> list[TokenizedField]:
-        """The page's fields, in order; a page that brings its own tokens keeps them unless a segmenter was named."""
+        """The tokenized fields of a page in order. A page with its own tokens keeps them, unless a segmenter was named."""
         return self.tokenize([page])[0].fields
 
     def many(self, pages: Iterable[Page]) -> Iterator[tuple[Page, list[TokenizedField]]]:
-        """Each page with its fields, the same as one by one but faster."""
+        """Yield each page with its tokenized fields; the same as one by one, but faster."""
         iterator = iter(pages)
         while batch := list(islice(iterator, _BATCH)):
             yield from ((each.page, each.fields) for each in self.tokenize(batch))
 
     def tokenize(self, pages: Iterable[Page]) -> list[TokenizedPage]:
-        """All pages at once."""
+        """Tokenize all pages at once."""
         results: list[TokenizedPage] = []
         waiting: dict[str, list[TokenizedField]] = {}
         for page in pages:
@@ -114,7 +117,7 @@ class Segmentation:
         return self._segmenters[name]
 
     def _given(self, name: str, text: str, tokens: Iterable[Offsets]) -> TokenizedField:
-        """Tokens as they came; only width is folded, inside each token, and none is ever lost."""
+        """A field with its own tokens; only the width of characters is normalised inside each token, and no token is lost."""
         edits, places, shift = [], [], 0
         for start, end in tokens:
             word = text[start:end]
@@ -130,7 +133,7 @@ class Segmentation:
 
 
 def bring_tokens(page: Page, segmentation: Segmentation) -> Page:
-    """The page with tokens of its own (offsets into the original), cut at the borders of its tags."""
+    """The page with tokens of its own (offsets into the original), split at the borders of its tags."""
     tokens: dict[str, tuple[Offsets, ...]] = {}
     for field in segmentation(page):
         borders = sorted({border for tag in page.tags if tag.field == field.name for border in (tag.start, tag.end)})
@@ -149,19 +152,19 @@ def bring_tokens(page: Page, segmentation: Segmentation) -> Page:
 
 
 def language_of(page: Page) -> str:
-    """The page's language: as it says, as its text tells, or, if that may be several, as most pages of its file."""
+    """The page's language: as given, as detected or, if several are possible, that of most pages of its file."""
     return settled_language(page)[0]
 
 
 def settled_language(page: Page) -> tuple[str, bool]:
-    """The page's language, and whether it is that of most pages of its file where the text alone would be read as another."""
+    """The page's language, and whether it is that of most pages of its file instead of the detected one."""
     first, *others = languages_of(page)
     usual = page.usual_language
     return (usual, True) if usual is not None and usual in others else (first, False)
 
 
 def languages_of(page: Page) -> tuple[str, ...]:
-    """The languages that a page may be in, the likeliest first; only one if it says or tells it."""
+    """The languages that a page may be in, likeliest first; only one if it is given or clear."""
     if page.language in LANGUAGES:
         return (page.language,)
     text = "\n".join(page.fields.values())
@@ -171,12 +174,12 @@ def languages_of(page: Page) -> tuple[str, ...]:
 
 
 def parted(between: str) -> bool:
-    """Whether what lies between two tokens is more than white space, an entity of it, or characters that nobody sees."""
+    """Whether there is more between two tokens than white space, HTML entities for it, or invisible characters."""
     return bool(between.strip()) and bool(_unseen(unescape(between)).text.strip())
 
 
 def _without_markup(cleaned: Cleaned, tokens: Iterable[Offsets]) -> Iterator[Offsets]:
-    """Tokens of the dictionary (Air Max) cut again where their space is markup that was removed (Air<br>Max)."""
+    """Split dictionary terms (Air Max) again where their space is removed markup (Air<br>Max)."""
     for start, end in tokens:
         for place in range(start + 1, end):
             if cleaned.text[place] == " " and parted(cleaned.original[slice(*cleaned.to_original(place, place + 1))]):

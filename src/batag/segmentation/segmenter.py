@@ -1,7 +1,7 @@
-"""The contract of a segmenter and what all share: long text in chunks, forced tokens, white space left out.
+"""The interface of segmenters, and what they have in common: chunks of long text, forced tokens, white space.
 
-A language only says where it would cut (`cut`); words of other scripts, numbers with their units, emoji sequences
-and the user's dictionary are then forced to be one token each.
+A language only decides where to cut (`cut`). Words of other scripts, numbers with their units, emoji sequences and terms of the
+user's dictionary are then forced to be one token each.
 """
 
 import re
@@ -34,24 +34,24 @@ _WHITE = frozenset(chr(code) for code in range(0x3001) if chr(code).isspace())
 
 
 class Segmenter(ABC):
-    """Cuts cleaned text into tokens: `segment(text)` gives offsets in order, without overlaps, without white space around."""
+    """Splits cleaned text into tokens: `segment(text)` returns sorted offsets without overlaps and surrounding white space."""
 
     forced: re.Pattern[str] = re.compile(LATIN_AND_EMOJI)
-    """What must be one piece, white space included (which is then left out)."""
+    """A pattern for text that must be one token; its surrounding white space is stripped."""
 
     def __init__(self, *, dictionary: Dictionary | None = None) -> None:
         self.dictionary = dictionary
 
     @abstractmethod
     def cut(self, text: str) -> list[int]:
-        """Where each piece ends; the pieces cover the text."""
+        """The end of each piece; the pieces cover the text."""
 
     def cut_many(self, texts: list[str]) -> list[list[int]]:
-        """`cut` of each text; a segmenter may do better than one after the other."""
+        """`cut` of each text; subclasses may do this faster."""
         return [self.cut(text) for text in texts]
 
     def segment(self, text: str) -> list[Offsets]:
-        """The tokens of a text; what lies between two tokens is white space."""
+        """The tokens of a text; there is only white space between tokens."""
         return self.segment_many([text])[0]
 
     def segment_many(self, texts: list[str]) -> list[list[Offsets]]:
@@ -63,7 +63,7 @@ class Segmenter(ABC):
         ]
 
     def _long(self, text: str, limit: int) -> list[Offsets]:
-        """The tokens of a text that is cut in chunks."""
+        """The tokens of a text that is segmented in chunks."""
         tokens: list[Offsets] = []
         done = 0
         while len(text) - done > limit:
@@ -96,7 +96,7 @@ class Segmenter(ABC):
         return list(pieces.items())
 
     def _forced(self, text: str, ends: list[int], ranges: list[Offsets]) -> dict[int, int]:
-        """The pieces with everything that must be one of them."""
+        """The pieces (start to end) after all forced tokens are joined."""
         words = {(start, end) for start, end in ranges if text[start].isalnum() and text[end - 1] != _KEYCAP}
         marked = [match.span() for match in _MARKED.finditer(text)]
         ends = join(ends, sorted(words))
@@ -105,7 +105,7 @@ class Segmenter(ABC):
         return dict(zip((0, *ends), ends, strict=False))
 
     def _terms(self, text: str, marked: list[Offsets]) -> list[Offsets]:
-        """Where words of the dictionary stand, but for those that would cut an emoji or take a mark off its letter."""
+        """The offsets of dictionary terms, except where they would split an emoji or a character from its combining mark."""
         assert self.dictionary is not None
         wholes = marked + [match.span() for match in _EMOJI.finditer(text)]
         inside = {place for low, high in wholes for place in range(low + 1, high)}
@@ -113,7 +113,7 @@ class Segmenter(ABC):
 
 
 def _joined(pieces: dict[int, int], text: str, ranges: list[Offsets]) -> bool:
-    """Join the pieces of each word on the spot; False if something has to be cut anew."""
+    """Join the pieces of each range in place; False if a piece has to be cut."""
     for start, end in ranges:
         cut = pieces.get(start, 0)
         if cut == end:
@@ -127,13 +127,13 @@ def _joined(pieces: dict[int, int], text: str, ranges: list[Offsets]) -> bool:
 
 
 def join(ends: list[int], ranges: Iterable[Offsets]) -> list[int]:
-    """No cut inside a range; a piece that reaches beyond it (T恤) stays whole."""
+    """Remove cuts inside each range; a piece that extends beyond it (T恤) stays whole."""
     inside = {place for start, end in ranges for place in range(start + 1, end)}
     return [end for end in ends if end not in inside]
 
 
 def force(ends: list[int], ranges: Iterable[Offsets]) -> list[int]:
-    """Make each range exactly one piece: cuts inside it go, cuts at its borders come."""
+    """Make each range exactly one piece: remove cuts inside it, add cuts at its borders."""
     ranges = list(ranges)
     borders = {border for each in ranges for border in each} - {0}
     return sorted({*join(ends, ranges), *borders}) if ranges else ends

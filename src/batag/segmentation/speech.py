@@ -1,4 +1,4 @@
-"""What the segmenters' dictionaries know of a word: its part of speech and its normal form."""
+"""Part of speech and normal form of a word, from the segmenters' dictionaries."""
 
 import re
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ def has_han_or_kana(text: str) -> bool:
 
 
 def parts_of_speech(word: str) -> tuple[str, ...]:
-    """Names such as `zh:nz`, `ja:名詞/固有名詞/地名`; of a word that a dictionary knows only in pieces, those of the first
-    and the last. A word in Han does not tell its language, so both dictionaries are asked; words in Latin have none."""
+    """Names such as `zh:nz`, `ja:名詞/固有名詞/地名`. A word that a dictionary knows only in pieces has those of its first and last
+    piece. Han words are looked up in both dictionaries, because their language is unknown; Latin words have none."""
     if not has_han_or_kana(word):
         return ()
     asked = word[:_LONGEST].encode(errors="replace").decode()
@@ -31,7 +31,8 @@ def parts_of_speech(word: str) -> tuple[str, ...]:
 
 @lru_cache(65_536)
 def normal_form(word: str) -> str:
-    """How the Japanese dictionary writes a word that is written in several ways (りんご and リンゴ are 林檎); else the word."""
+    """The normal form of a word with several spellings in the Japanese dictionary (林檎 for りんご and リンゴ); else the word
+    itself."""
     if not has_han_or_kana(word):
         return word
     try:
@@ -42,7 +43,7 @@ def normal_form(word: str) -> str:
 
 
 def words_around(characters: Sequence[str]) -> list[tuple[str, str]]:
-    """Of tokens that are single characters: the dictionaries' word that each lies in, and its place in it (B, I, E or S)."""
+    """For tokens that are single characters: the dictionary word around each, and its position there (B, I, E or S)."""
     text = "".join(characters).encode(errors="replace").decode()
     found: list[tuple[str, str]] = []
     start = 0

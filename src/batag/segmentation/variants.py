@@ -9,7 +9,7 @@ _HAN = [chr(code) for low, high in _BLOCKS for code in range(low, high)]
 
 
 def _changed(configuration: str) -> dict[str, str]:
-    """The characters that a conversion changes one for one (a line each, so that no phrase is seen)."""
+    """The characters that an OpenCC conversion changes one by one (each on its own line, so that no phrase is matched)."""
     converted = OpenCC(configuration).convert("\n".join(_HAN)).split("\n")
     assert len(converted) == len(_HAN)
     return {before: after for before, after in zip(_HAN, converted, strict=True) if before != after and len(after) == 1}
@@ -17,25 +17,25 @@ def _changed(configuration: str) -> dict[str, str]:
 
 @cache
 def simplified_of() -> dict[str, str]:
-    """Traditional character to Simplified."""
+    """The Simplified form of Traditional characters."""
     return _changed("t2s")
 
 
 @cache
 def traditional_only() -> frozenset[str]:
-    """Characters that Simplified text does not use."""
+    """Characters that do not occur in Simplified text."""
     return frozenset(simplified_of())
 
 
 @cache
 def simplified_only() -> frozenset[str]:
-    """Characters that Traditional text does not use."""
+    """Characters that do not occur in Traditional text."""
     return frozenset(_changed("s2t")) - traditional_only()
 
 
 @cache
 def japanese_only() -> frozenset[str]:
-    """Characters of the Japanese reform that neither Chinese script uses."""
+    """Characters of the Japanese reform that occur in neither Chinese script."""
     return frozenset(_changed("jp2t")) - traditional_only() - simplified_only()
 
 

@@ -1,1 +1,1 @@
-"""Pages to tags."""
+"""Tag pages with a bundle."""

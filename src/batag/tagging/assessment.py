@@ -1,4 +1,4 @@
-"""How good a tagger is on pages that people labelled."""
+"""Evaluate a tagger on labelled pages."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -16,7 +16,7 @@ from batag.tagging.tagger import Tagger
 
 
 def assess(tagger: Tagger, pages: Iterable[Page], *, richness: Richness = None, wrong: Wrong | None = None) -> Assessment:
-    """Score a tagger; `wrong` gets each page with a missed or needless tag, with gold and predicted tags."""
+    """Score a tagger; `wrong` is called with each page that has a missed or wrong tag, with its gold and predicted tags."""
     found, measuring = Assessment(Report(tagger.scheme)), Measuring(pages)
     for prediction in tagger.predict(measuring):
         found.add(prediction, tagger.decoding, richness=richness, wrong=wrong)
@@ -31,7 +31,7 @@ def evaluate_pages(
     richness: Richness = None,
     columns: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The report of `assess` on files or on pages at hand."""
+    """The report of `assess` on files or on pages in memory."""
     tagger = tagger if isinstance(tagger, Tagger) else Tagger.load(tagger)
     found = assess(tagger, _read(pages, columns), richness=richness)
     if not found.pages:

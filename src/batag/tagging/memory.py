@@ -1,4 +1,4 @@
-"""A memory of words: each word has the label that it had most often in train, a new word has none. What to beat."""
+"""A baseline that memorises words: each word gets its most frequent label in train, an unknown word gets none."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from batag.features.batches import Floats
 
 
 class WordMemory:
-    """An engine without learning: probabilities of 0 and 1."""
+    """An engine without training; its probabilities are 0 and 1."""
 
     name = "memory"
 

@@ -1,4 +1,4 @@
-"""A tagger at every richness, on pages that people labelled: what the dial does, and what its scores are worth."""
+"""Evaluate a tagger at every richness on labelled pages, and the reliability of its scores."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from batag.tagging.tagger import Tagger
 
 @dataclass
 class Sweep:
-    """Collects predictions; each richness is then only another choice of labels."""
+    """Collects predictions once; each richness then only changes the choice of labels."""
 
     tagger: Tagger
     tokens: dict[float, TokenScores] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Sweep:
             self.tokens[richness], self.tags[richness] = TokenScores(self.tagger.scheme), TagScores()
 
     def add(self, pages: Iterable[Page]) -> None:
-        """Pages that people have seen count or, if there are none, those that machines labelled."""
+        """Add pages: those that a person has reviewed or, if there are none, those labelled by machines."""
         raw = replace(self.tagger.decoding, calibration=AS_IT_IS)
         for prediction in self.tagger.predict(Measuring(pages)):
             page = prediction.page
@@ -50,7 +50,7 @@ class Sweep:
                         self.right.append(at in gold)
 
     def report(self) -> dict[str, Any]:
-        """One row per richness, and the reliability of scores before and after calibration."""
+        """One row of scores per richness, and the reliability of tag scores before and after calibration."""
         rows = []
         for richness, scores in self.tokens.items():
             micro = self.tags[richness].report()["micro"]

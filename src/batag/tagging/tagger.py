@@ -1,4 +1,4 @@
-"""Pages to tags: segmentation, engine, labels to spans, spans to tags cut from the original page."""
+"""Tag pages: segmentation, engine, decoding of labels to spans, and tags on the original text."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _BATCH = 256
 AnyPage = Page | Mapping[str, Any]
 _Item = TypeVar("_Item")
 Known = dict[tuple[str, ...], Floats]
-"""Probabilities by the words of a window."""
+"""Cached probabilities by the words of a window."""
 
 
 class Tags(list[Tag]):
-    """The tags of one page, every occurrence by position; `error` says why a page could not be tagged."""
+    """The tags of one page in order of position, every occurrence; `error` says why a page could not be tagged."""
 
     def __init__(self, tags: Iterable[Tag] = (), *, error: str | None = None) -> None:
         super().__init__(tags)
@@ -82,9 +82,10 @@ class Tagger:
         stop_words: str | Path | Iterable[str | Path] = (),
         threads: int | None = None,
     ) -> Tagger:
-        """The tagger of a bundle's (or a finished run's) folder, with the engine that answers soonest, or the one named.
+        """Load the tagger of a bundle's (or a finished run's) folder, with the named engine or (`auto`) the one that starts
+        fastest.
 
-        It uses one thread (or those of the settings), or as many `threads` as are asked for; torch's own number stays.
+        It uses `threads` CPU threads (default: one, or as in the settings); torch's own number of threads is not changed.
         """
         return cls(read_bundle(folder), engine=engine, device=device, stop_words=stop_words, threads=threads)
 
@@ -93,12 +94,12 @@ class Tagger:
         return f"<Tagger {name}: {labels}; engine {self.engine.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy, here or in another process, is loaded again from the same folder."""
+        """A copy, also in another process, is loaded again from the same folder."""
         return _load_again, (self.bundle.folder.resolve(), self.bundle.description, self._options)
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The text fields that it reads of a dict: the standard ones, and others of the pages that it was trained on."""
+        """The text fields that are read from a dict: the standard ones, and others of the training pages."""
         others = (name for name in self.bundle.description.fields if name not in KNOWN_KEYS)
         return (*STANDARD_FIELDS, *others)
 
@@ -118,21 +119,21 @@ class Tagger:
         return self.decoding.calibration
 
     def offsets(self, richness: Richness) -> Floats | None:
-        """What is added to the logit of each label at a richness; balanced if none is given, None without operating points."""
+        """The logit offset of each label at a richness (default: balanced); None without operating points."""
         return self.decoding.offsets(richness)
 
     def tag(self, page: AnyPage, richness: Richness = None) -> list[Tag]:
-        """The tags of one page, every occurrence by position; a page that cannot be tagged is an error."""
+        """The tags of one page in order of position, every occurrence; a page that cannot be tagged is an error."""
         tags = next(self.tag_many([page], richness=richness))
         if tags.error is not None:
             raise InputError(tags.error, todo="docs/tagging.md says what a page is")
         return tags
 
     def tag_many(self, pages: Iterable[AnyPage], richness: Richness = None, *, batch: int | None = None) -> Iterator[Tags]:
-        """The tags of each page, in order; a page that cannot be tagged has none and says why in `error`.
+        """Yield the tags of each page in order; a page that cannot be tagged has no tags and the reason in `error`.
 
-        The first page is answered before the second is asked for; then more and more are tagged together, up to 256, or
-        `batch` pages at a time if that is given.
+        The first page is tagged before the second one is read; then batches grow up to 256 pages, or have `batch` pages if that
+        is given.
         """
         if batch is not None and (type(batch) is not int or batch < 1):
             raise UsageError(f"batch {batch!r} is not a whole number above 0", todo="Leave it out, or give 1 to 256")
@@ -147,25 +148,25 @@ class Tagger:
                 yield Tags(next(tagged)) if isinstance(page, Page) else Tags(error=page)
 
     def predict(self, pages: Iterable[Page]) -> Iterator[Prediction]:
-        """Each page in tokens with probabilities; `tags_of` and `labels_of` decide."""
+        """Yield each page in tokens with label probabilities, for `tags_of` and `labels_of`."""
         for some in _growing(pages, first=_BATCH, most=_BATCH):
             yield from self.predict_all(some)
 
     def labels_of(self, prediction: Prediction, richness: Richness = None) -> list[NDArray[np.int64]]:
-        """The label of each token, one array a field."""
+        """The predicted label of each token, one array per field."""
         return self.decoding.labels_of(prediction, richness)
 
     def tags_of(self, prediction: Prediction, richness: Richness = None) -> list[Tag]:
-        """The tags of a page that was predicted."""
+        """The tags of a predicted page."""
         return self.decoding.tags_of(prediction, richness)
 
     def tags_of_all(self, predictions: Sequence[Prediction], richness: Richness = None) -> list[list[Tag]]:
-        """The tags of many pages at once, the same as of each."""
+        """The tags of many predicted pages at once, with the same result as one by one."""
         return self.decoding.tags_of_all(predictions, richness)
 
     def predict_all(self, pages: Sequence[Page], *, known: Known | None = None) -> list[Prediction]:
-        """Many pages at once: like lengths go through the engine together; what is `known` is not asked for again, and what is
-        asked for is known then."""
+        """Predict many pages at once, batched by length. Windows in the cache `known` are not computed again, and new ones are
+        added to it."""
         size, overlap = self.bundle.description.window, self.bundle.description.overlap
         cut = self.segmentation.tokenize(pages)
         answers: Known = {} if known is None else known
@@ -202,7 +203,7 @@ class Tagger:
         return predictions
 
     def _read(self, page: AnyPage) -> Page | str:
-        """The page, or why it is none."""
+        """The page, or the reason why it cannot be read."""
         if isinstance(page, Page):
             if limit := too_many_characters(page.characters):
                 return f"page {page.id}: more than {limit}"
@@ -222,7 +223,7 @@ class Tagger:
 
 
 def _growing(pages: Iterable[_Item], *, first: int, most: int) -> Iterator[list[_Item]]:
-    """The pages in batches, each twice as large as the one before, up to the largest."""
+    """Yield the pages in batches, each twice as large as the one before, up to `most`."""
     iterator, size = iter(pages), first
     while some := list(islice(iterator, size)):
         yield some
@@ -237,7 +238,7 @@ def _load_again(folder: Path, description: Description, options: dict[str, Any])
 
 
 def distinct(tags: Iterable[Tag]) -> list[Tag]:
-    """One tag a text and label, the one with the best score, in order of first position."""
+    """One tag per text and label, the one with the highest score, in order of first position."""
     best: dict[tuple[str, str], Tag] = {}
     for tag in tags:
         key = tag.label, tag.text
