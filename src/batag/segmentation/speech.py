@@ -21,8 +21,8 @@ def has_han_or_kana(text: str) -> bool:
 
 
 def parts_of_speech(word: str) -> tuple[str, ...]:
-    """Names such as `zh:nz`, `ja:名詞/固有名詞/地名`. A word that a dictionary knows only in pieces has those of its first and last
-    piece. Han words are looked up in both dictionaries, because their language is unknown; Latin words have none."""
+    """Names such as `zh:nz`, `ja:名詞/固有名詞/地名`. A word that a dictionary knows only in pieces has those of its first and
+    last piece. Han words are looked up in both dictionaries, because their language is unknown; Latin words have none."""
     if not has_han_or_kana(word):
         return ()
     asked = word[:_LONGEST].encode(errors="replace").decode()
