@@ -209,6 +209,7 @@ def make_bundle(
         "name": "made",
         "scheme": {"name": scheme, "classes": list(classes)},
         "fields": ["title", "description"],
+        "columns": {},
         "languages": list(LANGUAGES),
         "segmentation": {"name": segmentation, "rules": list(DEFAULT_RULES)},
         "dictionaries": {},

@@ -105,6 +105,7 @@ def read_pages(
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
+    tagger: Tagger | None = None,
     language: str | None = None,
     encoding: str | None = None,
     strict: bool = False,
@@ -112,14 +113,17 @@ def read_pages(
 ) -> Iterator[Page]:
     """Yield the pages of a file; format, encoding and language are detected unless they are given.
 
-    `columns` maps fields to columns of the file, such as `{"title": "product name"}`. A bad row is skipped and `on_problem` is
-    called with a message about it; with `strict` it is an error.
+    `columns` maps fields to columns of the file, such as `{"title": "product name"}`; fields that it does not name are read from
+    the columns that the `tagger` was trained on. A bad row is skipped and `on_problem` is called with a message about it; with
+    `strict` it is an error.
     """
     from batag.pages.problems import Problems
     from batag.segmentation.majority import read_with_language
 
     problems = Problems(strict=strict, on_problem=None if on_problem is None else lambda problem: on_problem(str(problem)))
-    return read_with_language(path, format=format, columns=columns, language=language, encoding=encoding, problems=problems)
+    usual = None if tagger is None else tagger.usual_columns
+    how = {"format": format, "columns": columns, "usual_columns": usual, "language": language, "encoding": encoding}
+    return read_with_language(path, **how, problems=problems)
 
 
 def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None = None) -> None:

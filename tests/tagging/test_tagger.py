@@ -20,6 +20,7 @@ from batag.encoders.sequence import page_words
 from batag.errors import InputError, UsageError
 from batag.evaluation.decoding import Decoding
 from batag.features import batches
+from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
 from batag.pages.record import to_record
 from batag.tagging import tagger as tagging
 from batag.tagging.tagger import Tagger, distinct
@@ -334,7 +335,7 @@ def test_pages_without_a_word_have_no_tags(tagger: Tagger) -> None:
 
 @pytest.mark.parametrize("page", [{}, {"heading": "shoes"}])
 def test_a_dict_without_text_is_told_what_python_should_give(tagger: Tagger, page: dict[str, str]) -> None:
-    with pytest.raises(InputError, match=r"\(give it title or description\)") as caught:
+    with pytest.raises(InputError, match=rf"\(give it {' or '.join(STANDARD_FIELDS)}\)") as caught:
         tagger.tag(page)
     assert "--columns" not in str(caught.value)
 
@@ -598,12 +599,12 @@ def test_distinct_is_part_of_what_batag_offers(tagger: Tagger, pages: list[Page]
 
 def test_a_tagger_reads_the_fields_of_a_dict_that_its_bundle_was_trained_on() -> None:
     bundle = tiny_tagger().bundle
-    description = bundle.description.model_copy(update={"fields": ["specs", "title", "shop"]})
+    description = bundle.description.model_copy(update={"fields": ["specs", MAIN_FIELD, "shop"]})
     tagger = Tagger(replace(bundle, description=description))
-    assert tagger.fields == ("title", "description", "specs")
+    assert tagger.usual_columns == {"specs": "specs"}
     page = next(page for page in catalogue(5) if tiny_tagger().tag(page))
-    tags = tagger.tag({"specs": page["title"]})
+    tags = tagger.tag({"specs": page[MAIN_FIELD]})
     assert tags
     assert {tag.field for tag in tags} == {"specs"}
     with pytest.raises(InputError, match="no text in any field"):
-        tiny_tagger().tag({"specs": page["title"]})
+        tiny_tagger().tag({"specs": page[MAIN_FIELD]})

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from batag.labels.scheme import Scheme
+from batag.pages.fields import KNOWN_KEYS
 
 FORMAT = 1
 """The version of the bundle format. It changes freely until the first release; from then on older versions load."""
@@ -133,13 +134,15 @@ class FileOf(_Part):
 
 
 class Description(_Part):
-    """The whole `bundle.json`. `fields` and `languages` are those of the training pages, most frequent first."""
+    """The whole `bundle.json`. `fields` and `languages` are those of the training pages, most frequent first; `columns` maps
+    fields to the columns of the training files."""
 
     format: int
     batag: str
     created: str
     name: str
     fields: list[Name]
+    columns: dict[Name, Name]
     languages: list[Name]
     scheme: SchemeOf
     segmentation: SegmentationOf
@@ -163,6 +166,13 @@ class Description(_Part):
     def labels(self) -> tuple[str, ...]:
         """The token labels in order of their number."""
         return Scheme(self.scheme.name, tuple(self.scheme.classes)).labels
+
+    @property
+    def usual_columns(self) -> dict[str, str]:
+        """The columns in which files have the bundle's fields unless `--columns` names others: those of the training files, or
+        columns with the field's own name."""
+        mapped = {*self.columns, *self.columns.values(), *KNOWN_KEYS}
+        return self.columns | {name: name for name in self.fields if name not in mapped}
 
     @property
     def pretrained_width(self) -> int:

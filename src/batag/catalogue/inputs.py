@@ -33,6 +33,7 @@ class Inputs:
     paths: tuple[str, ...]
     format: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    usual_columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
     encoding: str | None = None
 
@@ -84,7 +85,8 @@ class Inputs:
     @contextmanager
     def _opened(self, path: str) -> Iterator[tuple[Part, Iterator[dict[str, Any]]]]:
         """Open a file and yield what its parts have in common, with an iterator of what each part adds."""
-        source = open_source(path, encoding=self.encoding, columns=self.columns, language=self.language)
+        reading = {name: getattr(self, name) for name in ("encoding", "columns", "usual_columns", "language")}
+        source = open_source(path, **reading)
         try:
             format = self.format or detect_format(source)
             ranged = format == "parquet" and not source.packed and not once_only(path)
@@ -96,7 +98,7 @@ class Inputs:
                 names=source.names,
                 header=source.header,
                 types=source.types if ranged else (),
-                columns=dict(self.columns),
+                columns=dict(source.columns),
                 language=self.language,
             )
             yield part, more

@@ -8,6 +8,7 @@ from typing import Any
 
 from batag.catalogue.rows import Rows
 from batag.pages.corrections import readable
+from batag.pages.fields import columns_in
 from batag.pages.formats import FORMATS, NEEDS_TOKENS, write_stream
 from batag.pages.formats.format import format_module
 from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, text_cell, to_cells
@@ -132,8 +133,8 @@ def _replaced(rows: Rows, labels: Sequence[str]) -> frozenset[str]:
 def _columns(record: Mapping[str, Any], rows: Rows, spelling: Mapping[str, str]) -> dict[str, str]:
     """Map each renamed field to its column in the file, as given now or recorded when the file was tagged before."""
     columns: Mapping[str, str] = rows.part.columns if FORMATS[rows.part.format].kind != "pages" else {}
-    if not columns and (layout := layout_of(record)) is not None:
-        columns = {name: layout.column_of(name, record) for name in layout.columns}
+    if (layout := layout_of(record)) is not None:
+        columns = columns_in(record, columns=columns, usual=layout.columns_of(record))
     return {name: spelling.get(each, each) for name, each in columns.items() if name not in ("tags", "labels", "reviewed")}
 
 

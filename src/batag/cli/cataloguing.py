@@ -99,7 +99,7 @@ def run(
         raise UsageError(f"this bundle has no operating points for richness {chosen.richness}", todo=todo)
     language = check_language(reading.language) if reading.language is not None else None
     paths = find_inputs(pages, format=reading.format, out=shape.out, one_file=shape.one_file)
-    inputs = Inputs(paths=paths, **reading.options | {"language": language})
+    inputs = Inputs(paths=paths, usual_columns=description.usual_columns, **reading.options | {"language": language})
     job = Job(
         bundle=bundle,
         engine=choose_engine(description, wanted=engine, device=device, large=_is_large(inputs)),

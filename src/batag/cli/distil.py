@@ -52,10 +52,11 @@ def distil(
     check_new(out)
     teacher = read_bundle(bundle)
     run = Distillation(teacher, student_recipe(teacher, settings=set_ or []), device=device)
+    usual = teacher.description.usual_columns
     with reading.collected() as found:
 
         def pages_of(files: Iterable[Path]) -> Iterator[Page]:
-            return chain.from_iterable(watched(reading.pages(path, found)) for path in files)
+            return chain.from_iterable(watched(reading.pages(path, found, usual_columns=usual)) for path in files)
 
         run.read(pages_of(pages), dev=pages_of(dev) if dev else None, where=", ".join(map(str, pages)))
     for _ in progress(_steps(run), doing="teaching", total=run.epochs * run.steps_per_epoch, unit="steps", every=10):

@@ -58,9 +58,10 @@ def evaluate(
         raise UsageError("this bundle has no operating points to draw", todo="Leave --dial out, or train again")
     if dial is not None and (once := next(filter(once_only, pages), None)) is not None:
         raise UsageError(f"--dial reads the pages twice, and {once} can be read once", todo="Name a file")
+    usual = tagger.usual_columns
     with ExitStack() as files, reading.collected() as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None
-        readers = (watched(reading.pages(path, found), doing="scoring") for path in pages)
+        readers = (watched(reading.pages(path, found, usual_columns=usual), doing="scoring") for path in pages)
         listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
         assessment = assess(tagger, chain.from_iterable(readers), richness=richness, wrong=listed)
         if not assessment.pages:
@@ -73,7 +74,9 @@ def evaluate(
     for line in unseen(assessment.measured_by):
         console(error=True).print(line, style="bold red", markup=False)
     if dial is not None:
-        report["dial"] = draw_sweep(tagger, chain.from_iterable(reading.pages(path) for path in pages), dial)
+        report["dial"] = draw_sweep(
+            tagger, chain.from_iterable(reading.pages(path, usual_columns=usual) for path in pages), dial
+        )
     if chart is not None:
         title = f"{tagger.bundle.description.name} on {', '.join(path.name for path in pages)}"
         draw_scores(report, chart, title=one_line(title))

@@ -53,7 +53,7 @@ def export(
     read = read_bundle(bundle)
     check_export(read, engine=engine)
     with reading.collected() as found:
-        files = (reading.pages(path, found) for path in pages or [])
+        files = (reading.pages(path, found, usual_columns=read.description.usual_columns) for path in pages or [])
         given = Measuring(chain.from_iterable(files))
         labelled = _labelled_words(read, given if pages else None)
     for line in unseen(given.by):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,11 +120,13 @@ class Reading:
         columns = parse_columns(self.columns)
         return {"format": self.format, "columns": columns, "language": self.language, "encoding": self.encoding}
 
-    def pages(self, path: Path | str, problems: Problems | None = None) -> PageReader:
+    def pages(
+        self, path: Path | str, problems: Problems | None = None, *, usual_columns: Mapping[str, str] | None = None
+    ) -> PageReader:
         """Read the pages of a file; a page whose language cannot be detected gets that of most pages of the file."""
         from batag.segmentation.majority import read_with_language
 
-        return read_with_language(path, **self.options, problems=problems)
+        return read_with_language(path, **self.options, usual_columns=usual_columns, problems=problems)
 
     def collected(self) -> AbstractContextManager[Problems]:
         """Collect the problems of the input, and print and write them at the end."""

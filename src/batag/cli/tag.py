@@ -153,7 +153,8 @@ def _stream(
     with reading.collected() as found:
 
         def tagged() -> Iterator[Page]:
-            given = text_or_pages(pages, field=MAIN_FIELD, doing="tagging", problems=found, **reading.options)
+            how = reading.options | {"usual_columns": tagger.usual_columns}
+            given = text_or_pages(pages, field=MAIN_FIELD, doing="tagging", problems=found, **how)
             for prediction in tagger.predict(given):
                 kept = choose(tagger.tags_of(prediction, chosen.richness), chosen)
                 totals.tags.update(each.label for each in kept)

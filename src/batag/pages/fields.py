@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from batag.errors import InputError, nearest
+from batag.pages.layout import KEY
 
 STANDARD_FIELDS = ("title", "description")
 """Fields that are read from every file under their own names, in this order. Pages may have others, under `fields` or mapped
@@ -13,6 +14,7 @@ MAIN_FIELD = STANDARD_FIELDS[0]
 """The field of a bare text. In the words of a page, every other field is preceded by `<name>`."""
 KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "reviewed", "tokens", *STANDARD_FIELDS})
 """The keys of a record that batag reads; all others are kept in `Page.extra`."""
+_TEXTS = frozenset({*STANDARD_FIELDS, "fields", "more", KEY})
 
 
 def renamed(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
@@ -27,6 +29,26 @@ def renamed(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, 
             free += "_"
         others[free] = others.pop(name)
     return mapped | others
+
+
+def columns_in(names: Iterable[str], *, columns: Mapping[str, str], usual: Mapping[str, str]) -> dict[str, str]:
+    """The columns to read a file with these names by: `columns` and, for other fields, the `usual` ones that exist in the
+    file."""
+    there = {*names} - {*columns.values()}
+    return {**columns, **{field: column for field, column in usual.items() if field not in columns and column in there}}
+
+
+def check_text_column(columns: Mapping[str, str], names: Iterable[str], *, usual: Mapping[str, str], where: str) -> None:
+    """Raise an error that lists the columns if none of them can be read as a text field."""
+    there = list(filter(None, names))
+    if _TEXTS & {*columns, *map(str.lower, there)} or not columns.keys() <= {*KNOWN_KEYS, "error"}:
+        return
+    own = {column: f"{column} (as {field})" for field, column in usual.items() if field in STANDARD_FIELDS}
+    own |= {column: column for field, column in usual.items() if field not in KNOWN_KEYS}
+    *most, last = (own | dict(zip(STANDARD_FIELDS, STANDARD_FIELDS, strict=True))).values()
+    todo, python = (f"Map one with {each}" for each in (f"--columns {MAIN_FIELD}=NAME", f'columns={{"{MAIN_FIELD}": "NAME"}}'))
+    listed = f"; the columns are {', '.join(there) or 'none'}"
+    raise InputError(f"has no column {', '.join(most)} or {last}", where=where, todo=todo + listed, python=python + listed)
 
 
 def check_columns(columns: Mapping[str, str], names: Iterable[str], *, where: str) -> None:

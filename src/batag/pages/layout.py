@@ -25,6 +25,10 @@ class Layout:
         columns = {"columns": dict(self.columns)} if self.columns else {}
         return columns | ({"escaped": list(self.escaped)} if self.escaped else {})
 
+    def columns_of(self, record: Mapping[str, Any]) -> dict[str, str]:
+        """The key of each field in a record."""
+        return {field: self.column_of(field, record) for field in self.columns}
+
     def column_of(self, field: str, record: Mapping[str, Any]) -> str:
         """The key of a field in a record; known column names of tables are in lower case."""
         column = self.columns.get(field, field)

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from batag.pages.fields import KNOWN_KEYS, MAIN_FIELD, STANDARD_FIELDS, meant_columns, renamed
+from batag.pages.fields import KNOWN_KEYS, MAIN_FIELD, STANDARD_FIELDS, columns_in, meant_columns, renamed
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.languages import known_language
 from batag.pages.layout import KEY, layout_of
@@ -20,8 +20,7 @@ _REMEMBERED = 100
 
 
 class RecordReader:
-    """Converts the records of one input to pages. `fields` are the text fields that a record may have under their own names;
-    without `tags`, as before tagging, the tags of records are ignored."""
+    """Converts the records of one input to pages. Without `tags`, as before tagging, the tags of records are ignored."""
 
     def __init__(
         self,
@@ -31,10 +30,9 @@ class RecordReader:
         columns: Mapping[str, str] | None = None,
         language: str | None = None,
         tags: bool = True,
-        fields: Sequence[str] = STANDARD_FIELDS,
-        hint: str = "map one with --columns title=NAME",
+        hint: str = f"map one with --columns {MAIN_FIELD}=NAME",
     ) -> None:
-        self.problems, self.stem, self.language, self.tags, self.fields = problems, stem, language, tags, fields
+        self.problems, self.stem, self.language, self.tags = problems, stem, language, tags
         self.columns = dict(columns or {})
         self._languages: dict[str, str] = {}
         self.hint = "" if self.columns else hint
@@ -47,13 +45,13 @@ class RecordReader:
         columns = self.columns if columns is None else columns
         if (layout := layout_of(record)) is not None:
             record = {key: value for key, value in record.items() if key != KEY}
-            columns = columns or {name: layout.column_of(name, record) for name in layout.columns}
+            columns = columns_in(record, columns=columns, usual=layout.columns_of(record))
         if columns:
             record = renamed(record, columns)
         page_id = record.get("id")
         page_id = f"{self.stem}-{number}" if page_id is None or page_id == "" else without_surrogates(str(page_id))
         note = self.problems.at(where, page_id)
-        fields = self._fields(record, [*self.fields, *(name for name in columns if name not in KNOWN_KEYS)], note)
+        fields = self._fields(record, [*STANDARD_FIELDS, *(name for name in columns if name not in KNOWN_KEYS)], note)
         if fields is None:
             return None
         tokens = _tokens(record["tokens"], fields, note) if record.get("tokens") is not None else None

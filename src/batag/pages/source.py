@@ -28,7 +28,8 @@ _ALSO = {"cp950": "Big5", "big5hkscs": "Big5 of Hong Kong", "cp932": "Shift_JIS"
 @dataclass(kw_only=True)
 class Source:
     """An opened input. `head` is its beginning, `stream` all of it as UTF-8 without a byte-order mark. A table also has the
-    `names` of its columns, its `header` (the names as written in the file) and, if the file declares them, their `types`."""
+    `names` of its columns, its `header` (the names as written in the file) and, if the file declares them, their `types`.
+    When the names are known, those of the `usual_columns` that exist are added to `columns`."""
 
     name: str
     head: bytes
@@ -36,6 +37,7 @@ class Source:
     raw: BinaryIO
     problems: Notes = field(default_factory=Notes)
     columns: Mapping[str, str] = field(default_factory=dict)
+    usual_columns: Mapping[str, str] = field(default_factory=dict)
     language: str | None = None
     names: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
@@ -127,7 +129,12 @@ def decoded(data: bytes, note: Note) -> str:
 
 
 def open_source(
-    path: Path | str, *, encoding: str | None = None, columns: Mapping[str, str] | None = None, language: str | None = None
+    path: Path | str,
+    *,
+    encoding: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    usual_columns: Mapping[str, str] | None = None,
+    language: str | None = None,
 ) -> Source:
     """Open a file and determine its encoding; a file that is not UTF-8 is an error that suggests an encoding, unless one is
     given."""
@@ -148,6 +155,7 @@ def open_source(
         stream=stream,
         raw=file,
         columns=columns or {},
+        usual_columns=usual_columns or {},
         language=language,
         transcoded=transcoded,
         packed=plain is not file,

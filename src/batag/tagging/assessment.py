@@ -33,15 +33,17 @@ def evaluate_pages(
 ) -> dict[str, Any]:
     """The report of `assess` on files or on pages in memory."""
     tagger = tagger if isinstance(tagger, Tagger) else Tagger.load(tagger)
-    found = assess(tagger, _read(pages, columns), richness=richness)
+    found = assess(tagger, _read(pages, columns, tagger.usual_columns), richness=richness)
     if not found.pages:
         what = "no labelled page to score on" if found.not_labelled + found.not_reviewed else "no page could be read"
         raise InputError(what, todo="Give labelled pages: docs/labelling.md says what they are")
     return found.report()
 
 
-def _read(pages: Path | str | Iterable[Page] | Iterable[Path | str], columns: Mapping[str, str] | None) -> Iterator[Page]:
+def _read(
+    pages: Path | str | Iterable[Page] | Iterable[Path | str], columns: Mapping[str, str] | None, usual: Mapping[str, str]
+) -> Iterator[Page]:
     given = [pages] if isinstance(pages, (str, Path)) else pages
     return chain.from_iterable(
-        [each] if isinstance(each, Page) else read_with_language(each, columns=columns) for each in given
+        [each] if isinstance(each, Page) else read_with_language(each, columns=columns, usual_columns=usual) for each in given
     )

@@ -21,13 +21,14 @@ from batag.evaluation.calibration import Calibration
 from batag.evaluation.decoding import Decoding, Prediction, Richness
 from batag.evaluation.operating_point import Dial
 from batag.features.batches import Floats
-from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS
+from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS, columns_in
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
 from batag.pages.record import RecordReader, too_many_characters
 from batag.pages.stopwords import stop_words_by_language
 
 _BATCH = 256
+_NO_TEXTS = KNOWN_KEYS - {*STANDARD_FIELDS}
 AnyPage = Page | Mapping[str, Any]
 _Item = TypeVar("_Item")
 Known = dict[tuple[str, ...], Floats]
@@ -98,10 +99,9 @@ class Tagger:
         return _load_again, (self.bundle.folder.resolve(), self.bundle.description, self._options)
 
     @property
-    def fields(self) -> tuple[str, ...]:
-        """The text fields that are read from a dict: the standard ones, and others of the training pages."""
-        others = (name for name in self.bundle.description.fields if name not in KNOWN_KEYS)
-        return (*STANDARD_FIELDS, *others)
+    def usual_columns(self) -> dict[str, str]:
+        """The columns of the training files by field. Files and dicts are read by them, besides the standard fields."""
+        return self.bundle.description.usual_columns
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -210,14 +210,14 @@ class Tagger:
             return page
         if not isinstance(page, Mapping):
             return f"{type(page).__name__} is not a page: give a Page, or a dict with title and/or description"
-        problems = Problems()
+        problems, usual = Problems(), self.usual_columns
+        texts = [*STANDARD_FIELDS, *(column for field, column in usual.items() if field not in _NO_TEXTS)]
         try:
-            hint = f"give it {' or '.join(self.fields)}"
-            reader = RecordReader(problems=problems, stem="page", fields=self.fields, hint=hint)
-            read = reader.page(page, where="page", number=1)
+            reader = RecordReader(problems=problems, stem="page", hint=f"give it {' or '.join(texts)}")
+            read = reader.page(page, where="page", number=1, columns=columns_in(page, columns={}, usual=usual))
         except BatagError as error:
             return str(error)
-        if read is None and problems.counts.keys() == {"empty-page"} and {*self.fields, "fields", "tokens"} & page.keys():
+        if read is None and problems.counts.keys() == {"empty-page"} and {*texts, "fields", "tokens"} & page.keys():
             return Page("page", {})
         return read if read is not None else "; ".join(problem.reason for problem in problems.listed) or "not a page"
 

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from batag.bundles.bundle import Bundle, find_bundle, read_bundle
+from batag.bundles.bundle import Bundle, find_bundle, read_bundle, read_description
 from batag.bundles.description import DESCRIPTION
 from batag.errors import BatagError, InputError
 from batag.features.featurizer import Featurizer
@@ -89,13 +89,14 @@ class DataFiles:
         return cls(**paths, replay=replay, old_dev=old_dev, reading=saved["reading"])
 
     def going_on_from(self, bundle: Path, *, old: Sequence[Path] | None = None, replay: bool = True) -> DataFiles:
-        """With a base bundle, and old pages to mix in: these, or else those that the run which made the bundle was trained on
-        and measured by."""
-        files = replace(self, base=(find_bundle(bundle) / DESCRIPTION,))
+        """With a base bundle, and old pages to mix in: these, or else those that its run was trained on and measured by."""
+        folder = find_bundle(bundle)
+        reading = {**(self.reading or {}), "usual_columns": read_description(folder).usual_columns}
+        files = replace(self, base=(folder / DESCRIPTION,), reading=reading)
         if not replay:
             return files
         if old is not None:
-            return replace(files, replay=tuple(OldPages(path, self.reading or {}) for path in old))
+            return replace(files, replay=tuple(OldPages(path, reading) for path in old))
         bundle = bundle.resolve()
         folder = bundle.parent if bundle.name == BUNDLE else bundle
         if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
@@ -146,9 +147,8 @@ def digest(path: Path) -> str:
         with open(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise InputError(
-            f"cannot be opened ({error.strerror})", where=str(path), todo="Check the name and the rights"
-        ) from error
+        what = f"cannot be opened ({error.strerror})"
+        raise InputError(what, where=str(path), todo="Check the name and the rights") from error
 
 
 @dataclass
@@ -165,6 +165,7 @@ class Data:
     base: Bundle | None = None
     old_dev: Dev = field(default_factory=Dev)
     allowed: Sequence[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def dev(self) -> list[Example]:
@@ -241,7 +242,8 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
         raise InputError("no token of dev can be scored", where=", ".join(map(str, files.dev)) or where, todo=todo)
     vocabulary = _words(examples["train"], recipe, base)
     allowed = sorted(train.allowed.union(base.description.tagged_stop_words if base is not None else ()))
-    return Data(scheme, vocabulary, dictionary, segmentation, examples["train"], dev[0], statistics, base, dev[1], allowed)
+    made, asked = (scheme, vocabulary, dictionary, segmentation), (files.reading or {}).get("columns") or {}
+    return Data(*made, examples["train"], dev[0], statistics, base, dev[1], allowed, asked)
 
 
 class _Counted:

@@ -29,7 +29,8 @@ def ship(
     dial: DialOfDev,
     pretrained: PretrainedFeatures | None,
 ) -> None:
-    """Write the bundle."""
+    """Write the bundle; it also reads the fields and columns of its base bundle."""
+    known = None if data.base is None else data.base.description
     write_bundle(
         folder,
         weights=weights,
@@ -41,7 +42,8 @@ def ship(
         | {
             "tagged_stop_words": list(data.allowed),
             "languages": list(data.statistics["train"]["languages"]),
-            "fields": list(data.statistics["train"]["fields"]),
+            "fields": list(dict.fromkeys((*data.statistics["train"]["fields"], *(known.fields if known else ())))),
+            "columns": (known.columns if known else {}) | dict(data.columns),
             "metrics": {"dev": dict(scores)},
             "trained_on": data.statistics["train"]
             | {"dev_pages": data.statistics["dev"]["pages"], "old_dev_pages": data.statistics["old_dev"]["pages"]},
@@ -74,6 +76,7 @@ def ship_distilled(
             "tagged_stop_words": teacher.description.tagged_stop_words,
             "languages": teacher.description.languages,
             "fields": teacher.description.fields,
+            "columns": teacher.description.columns,
             "metrics": dict(metrics),
             "trained_on": dict(trained_on),
         },

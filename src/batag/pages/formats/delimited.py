@@ -183,10 +183,11 @@ def _parsed(lines: list[str], separator: str) -> tuple[list[str] | None, str]:
         return None, str(error)
 
 
-def looks_like_table(head: str) -> bool:
+def looks_like_table(head: str, *, also: Iterable[str] = ()) -> bool:
     """Whether the first line names columns that batag knows."""
     try:
         first = next(csv.reader([head.split("\n", 1)[0]], delimiter=separator_of(head)), [])
     except csv.Error:
         return False
-    return bool({name.strip().lower() for name in first} & {*STANDARD_FIELDS, "id", KEY})
+    names = {name.strip() for name in first}
+    return bool({name.lower() for name in names} & {*STANDARD_FIELDS, "id", KEY} or names & {*also})

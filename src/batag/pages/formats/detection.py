@@ -37,7 +37,7 @@ def detect_format(source: Source) -> str:
         return _detect_json(first, array=start == "[")
     if named in ("csv", "tsv", "conll", "words", "jsonl") and not (named == "tsv" and not looks_like_table(text)):
         return named
-    if source.columns or looks_like_table(text):
+    if source.columns or looks_like_table(text, also=source.usual_columns.values()):
         return "tsv" if separator_of(text) == "\t" else "csv"
     if looks_like_columns(text):
         return "words" if "\t" in text else "conll"

@@ -5,20 +5,26 @@ key that it keeps unchanged, each with its source.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
 from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
-from batag.pages.formats.jsonl import lines as read
-from batag.pages.formats.jsonl import parse
+from batag.pages.formats.jsonl import check_keys, lines, parse
 from batag.pages.page import PERSON, Page
 from batag.pages.record import RecordReader, dump, to_record
+from batag.pages.source import Source
 from batag.pages.tags import tag_record
 
 __all__ = ["page", "parse", "read", "write"]
 _LABELS = ("label", "labels", "entities")
 _OWN = frozenset({"id", "text", "data", "fields", "extra", "tags", "predictions", *_LABELS})
+
+
+def read(source: Source) -> Iterator[tuple[str, int, bytes]]:
+    """The lines of doccano's file."""
+    check_keys(source)
+    return lines(source)
 
 
 def page(reader: RecordReader, record: dict[str, Any], *, where: str, number: int) -> Page | None:

@@ -7,15 +7,22 @@ from typing import Any, BinaryIO
 
 from batag.pages.check import check_tag, from_utf16, settle, to_utf16
 from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
-from batag.pages.formats.json_objects import elements as read
+from batag.pages.formats.json_objects import elements, parse, write_array
 from batag.pages.formats.json_objects import join_arrays as join
-from batag.pages.formats.json_objects import parse, write_array
+from batag.pages.formats.jsonl import check_keys
 from batag.pages.page import MODEL, PERSON, SOURCES, Page, Tag
 from batag.pages.problems import Note
 from batag.pages.record import RecordReader, to_record
+from batag.pages.source import Source
 
 __all__ = ["is_result", "join", "page", "parse", "read", "write"]
 from batag.pages.tags import score_of
+
+
+def read(source: Source) -> Iterator[tuple[str, int, bytes]]:
+    """The tasks of a file."""
+    check_keys(source)
+    return elements(source)
 
 
 def page(reader: RecordReader, task: dict[str, Any], *, where: str, number: int) -> Page | None:

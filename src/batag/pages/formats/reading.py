@@ -107,16 +107,20 @@ def read_pages(
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
+    usual_columns: Mapping[str, str] | None = None,
     language: str | None = None,
     encoding: str | None = None,
     problems: Problems | None = None,
 ) -> PageReader:
-    """Read the pages of a file (`-` for standard input) one by one; problems are collected in `problems`."""
+    """Read the pages of a file (`-` for standard input) one by one; problems are collected in `problems`.
+
+    A column of `columns` that the file does not have is an error; `usual_columns`, those of a bundle, are read if they exist.
+    """
     problems = Problems() if problems is None else problems
     language = check_language(language) if language is not None else None
     if format is not None:
         check_format(format)
-    source = open_source(path, encoding=encoding, columns=columns, language=language)
+    source = open_source(path, encoding=encoding, columns=columns, usual_columns=usual_columns, language=language)
     try:
         name = format or detect_format(source)
     except BatagError:
@@ -127,9 +131,10 @@ def read_pages(
 
 def _pages(source: Source, format: str, problems: Problems) -> Iterator[Page]:
     """Yield the pages of an opened input; a repeated id is noted (ids are remembered by hash to save memory)."""
+    records = read_records(source, format)
     make = PageMaker(format, stem=source.stem, columns=source.columns, language=source.language)
     seen = problems.ids
-    for record in read_records(source, format):
+    for record in records:
         page, _, found = make(record)
         for problem in found:
             problems.report(problem)

@@ -9,7 +9,7 @@ import orjson
 
 from batag.errors import InputError
 from batag.pages.corrections import corrected, is_readable, readable
-from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS, check_columns
+from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS, check_columns, check_text_column, columns_in
 from batag.pages.layout import KEY, Layout, unescaped
 from batag.pages.page import Page, Tag
 from batag.pages.record import RecordReader, dump, to_record
@@ -125,13 +125,9 @@ def _loads(cell: Any, opening: str) -> Any:
 def read_header(header: Iterable[Any], source: Source) -> None:
     """Set the column names of a table, with known names in lower case; an error lists them if none can be a field."""
     names = [str(name).strip() if name is not None else "" for name in header]
-    lower = {name.lower() for name in names}
     check_columns(source.columns, names, where=source.name)
-    wanted = {*STANDARD_FIELDS, "fields", "more", KEY}
-    if not (wanted & (source.columns.keys() | lower)) and source.columns.keys() <= {*COLUMNS, *ADDED}:
-        there = f"the columns are {', '.join(filter(None, names)) or 'none'}"
-        todo, python = f"Map one with --columns title=NAME; {there}", f'Map one with columns={{"title": "NAME"}}; {there}'
-        raise InputError("has no column title or description", where=source.name, todo=todo, python=python)
+    source.columns = columns_in(names, columns=source.columns, usual=source.usual_columns)
+    check_text_column(source.columns, names, usual=source.usual_columns, where=source.name)
     mapped, own = set(source.columns.values()), {*COLUMNS, *ADDED[:2], *KNOWN_KEYS}
     known = [name if name in mapped or name.lower() not in own else name.lower() for name in names]
     times = Counter(known)
