@@ -21,7 +21,7 @@ from batag.labels.scheme import Scheme
 from batag.pages.page import Page
 from batag.tagging.assessment import assess
 from batag.training import distillation
-from batag.training.distillation import Distillation, DistillationEpoch, student_recipe
+from batag.training.distillation import Distillation, DistillationEpoch, PreparedDistillation, student_recipe
 from batag.training.distillation.agreement import compare
 from batag.training.distillation.projection import project
 from batag.training.loop import DivergedError
@@ -35,7 +35,7 @@ SMALL = (
     "training.average=0.9",
     "training.export=false",
 )
-Swift = tuple[Path, list[DistillationEpoch], Distillation]
+Swift = tuple[Path, list[DistillationEpoch], PreparedDistillation]
 TEXTS = [["red", "shoe"], ["blue", "boot", "of", "acme"], ["acme"]]
 
 
@@ -43,18 +43,17 @@ def unlabelled(pages: int) -> list[Page]:
     return [Page(page.id, page.fields, language=page.language) for page in catalogue(pages)]
 
 
-def begun(*settings: str, pages: int = 30, dev: list[Page] | None = None) -> Distillation:
+def begun(*settings: str, pages: int = 30, dev: list[Page] | None = None) -> PreparedDistillation:
     teacher = read_bundle(tiny_run())
     run = Distillation(teacher, student_recipe(teacher, settings=[*SMALL, *settings]), device="cpu")
-    run.read(unlabelled(pages), dev=dev)
-    return run
+    return run.read(unlabelled(pages), dev=dev)
 
 
-def finish(run: Distillation) -> list[DistillationEpoch]:
+def finish(run: PreparedDistillation) -> list[DistillationEpoch]:
     return [done for done in run.train() if isinstance(done, DistillationEpoch)]
 
 
-def taught(run: Distillation) -> dict[str, Tensor]:
+def taught(run: PreparedDistillation) -> dict[str, Tensor]:
     finish(run)
     return run.learner.weights()
 
@@ -65,7 +64,7 @@ def swift(tmp_path_factory: pytest.TempPathFactory) -> Swift:
     run = begun("training.epochs=15", "training.batch=16")
     epochs = finish(run)
     folder = tmp_path_factory.mktemp("distilled") / "swift"
-    run.ship(folder)
+    run.ship(folder, epochs[-1])
     return folder, epochs, run
 
 
@@ -108,16 +107,14 @@ def test_the_same_seed_gives_the_same_student_and_another_another() -> None:
 def test_labels_of_the_pages_do_not_count() -> None:
     without = begun()
     teacher = without.bundle
-    labelled = Distillation(teacher, student_recipe(teacher, settings=SMALL), device="cpu")
-    labelled.read(catalogue(30))
+    labelled = Distillation(teacher, student_recipe(teacher, settings=SMALL), device="cpu").read(catalogue(30))
     one, other = taught(without), taught(labelled)
     assert all(torch.equal(value, other[name]) for name, value in one.items())
 
 
 def test_labelled_dev_pages_choose_a_dial_of_its_own(tmp_path: Path) -> None:
     run = begun(dev=catalogue(10, split="dev"))
-    finish(run)
-    scores = run.ship(tmp_path / "swift")
+    scores = run.ship(tmp_path / "swift", finish(run)[-1]).scores
     said = read_bundle(tmp_path / "swift").description
     assert said.dial != read_bundle(tiny_run()).description.dial
     assert said.metrics["dev"]["tokens"]["macro_f1"] == scores["dev"]["tokens"]["macro_f1"]
@@ -142,10 +139,9 @@ def test_what_is_the_teachers_cannot_be_set(setting: str) -> None:
 
 def test_a_teacher_without_a_dial_teaches_too(tmp_path: Path) -> None:
     teacher = read_bundle(make_bundle(tmp_path / "made"))
-    run = Distillation(teacher, student_recipe(teacher, settings=[*SMALL, "encoder.width=4"]), device="cpu")
-    run.read(unlabelled(10))
-    finish(run)
-    run.ship(tmp_path / "swift")
+    recipe = student_recipe(teacher, settings=[*SMALL, "encoder.width=4"])
+    run = Distillation(teacher, recipe, device="cpu").read(unlabelled(10))
+    run.ship(tmp_path / "swift", finish(run)[-1])
     assert batag.load(tmp_path / "swift").dial is None
 
 
@@ -199,8 +195,9 @@ def test_every_text_is_asked_about_twice_with_other_words_of_the_pages_in_it(mon
 def test_of_very_many_pages_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(distillation, "_MOST_PAGES", 20)
     run = begun()
-    assert (run.statistics["pages"], run.statistics["held_out"]) == (20, 2)
-    assert run.statistics["left_out"] == 90 - 22
+    statistics = run.data.statistics
+    assert (statistics["pages"], statistics["held_out"]) == (20, 2)
+    assert statistics["left_out"] == 90 - 22
     assert any(all(word.isascii() for word in text) for text in run.texts), "English pages come last"
 
 

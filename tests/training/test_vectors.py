@@ -22,7 +22,7 @@ from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.sample import sample_pages
 from batag.training.data import DataFiles
-from batag.training.distillation import Distillation, student_recipe
+from batag.training.distillation import Distillation, DistillationEpoch, student_recipe
 from batag.training.recipe import read_recipe
 from batag.training.run import Run, train_run
 
@@ -150,11 +150,10 @@ def test_what_goes_on_from_a_bundle_keeps_its_vectors(japanese: Bundle, tmp_path
 
 
 def test_a_student_has_its_teacher_s_vectors(japanese: Bundle, tmp_path: Path) -> None:
-    run = Distillation(japanese, student_recipe(japanese, settings=SMALL), device="cpu")
-    run.read(pages_in("ja"))
-    for _ in run.train():
-        pass
-    run.ship(tmp_path / "swift")
+    run = Distillation(japanese, student_recipe(japanese, settings=SMALL), device="cpu").read(pages_in("ja"))
+    *_, last = run.train()
+    assert isinstance(last, DistillationEpoch)
+    run.ship(tmp_path / "swift", last)
     swift = read_bundle(tmp_path / "swift")
     assert languages_of(swift.description) == ["ja"]
     same(swift)
@@ -168,11 +167,10 @@ def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_wo
     assert (languages_of(said), said.pretrained_width, said.reads_pages) == ([None, "en"], 116, True)
     same(bundle)
     assert batag.load(bundle.folder).tag({"title": "Sony boots"}) is not None
-    run = Distillation(bundle, student_recipe(bundle, settings=SMALL), device="cpu")
-    run.read(pages_in("en"))
-    for _ in run.train():
-        pass
-    run.ship(tmp_path / "swift")
+    run = Distillation(bundle, student_recipe(bundle, settings=SMALL), device="cpu").read(pages_in("en"))
+    *_, last = run.train()
+    assert isinstance(last, DistillationEpoch)
+    run.ship(tmp_path / "swift", last)
     swift = read_bundle(tmp_path / "swift")
     assert (languages_of(swift.description), swift.description.pretrained_width) == (["en"], 100)
     same(swift)

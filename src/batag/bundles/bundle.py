@@ -21,6 +21,7 @@ from batag.bundles.file import check_file, checked_bytes, read_bytes
 from batag.bundles.pretrained import check_backbone, feature_files, load_pretrained
 from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays, wanted_weights
 from batag.errors import BatagError, InputError
+from batag.evaluation.operating_point import Dial
 from batag.features.featurizer import Featurizer
 from batag.features.pretrained import PretrainedFeatures
 from batag.features.vocabulary import Vocabulary
@@ -57,6 +58,12 @@ class Bundle:
     @property
     def scheme(self) -> Scheme:
         return Scheme(self.description.scheme.name, tuple(self.description.scheme.classes))
+
+    @property
+    def dial(self) -> Dial | None:
+        """Its operating points, if it has any."""
+        points = [point.model_dump() for point in self.description.dial]
+        return Dial.from_dicts(points, self.scheme.classes) if points else None
 
     @property
     def segmentation(self) -> Segmentation:

@@ -12,7 +12,7 @@ from batag.cli import options
 
 if TYPE_CHECKING:
     from batag.pages.page import Page
-    from batag.training.distillation import Distillation
+    from batag.training.distillation import DistillationEpoch, PreparedDistillation
     from batag.training.distillation.agreement import Agreement
     from batag.training.loop import StepDone
 
@@ -51,22 +51,24 @@ def distil(
     check_targets([reading.problems], [bundle, *pages, *(dev or [])])
     check_new(out)
     teacher = read_bundle(bundle)
-    run = Distillation(teacher, student_recipe(teacher, settings=set_ or []), device=device)
+    distillation = Distillation(teacher, student_recipe(teacher, settings=set_ or []), device=device)
     usual = teacher.description.usual_columns
     with reading.collected() as found:
 
         def pages_of(files: Iterable[Path]) -> Iterator[Page]:
             return chain.from_iterable(watched(reading.pages(path, found, usual_columns=usual)) for path in files)
 
-        run.read(pages_of(pages), dev=pages_of(dev) if dev else None, where=", ".join(map(str, pages)))
-    for _ in progress(_steps(run), doing="teaching", total=run.epochs * run.steps_per_epoch, unit="steps", every=10):
+        run = distillation.read(pages_of(pages), dev=pages_of(dev) if dev else None, where=", ".join(map(str, pages)))
+    epochs: list[DistillationEpoch] = []
+    for _ in progress(_steps(run, epochs), doing="teaching", total=run.epochs * run.steps_per_epoch, unit="steps", every=10):
         pass
-    scores = run.ship(out)
+    finished, statistics = run.ship(out, epochs[-1]), run.data.statistics
+    scores = finished.scores
     if "dev" in scores:
         for line in unseen(scores["dev"]["measured_by"]):
             console(error=True).print(line, style="bold red", markup=False)
     if as_json:
-        print_json({"bundle": str(out), "teacher": str(teacher.folder), "trained_on": run.statistics, "metrics": scores})
+        print_json({"bundle": str(out), "teacher": str(teacher.folder), "trained_on": statistics, "metrics": scores})
         return
     to = console()
     if "dev" in scores:
@@ -74,16 +76,16 @@ def distil(
         show_scores(scores["dev"], to)
         show_points(scores["dev"]["points"], to)
         show_stop_words(scores["dev"], to)
-    to.print(f"on {run.statistics['held_out']:,} held-out pages {_alike(run.agreement)}", markup=False)
-    if run.not_exported:
-        to.print(without_onnx(run.not_exported), style="yellow", markup=False)
+    to.print(f"on {statistics['held_out']:,} held-out pages {_alike(epochs[-1].agreement)}", markup=False)
+    if finished.not_exported:
+        to.print(without_onnx(finished.not_exported), style="yellow", markup=False)
     to.print(f"bundle in {out}; next:", markup=False)
     to.print(f"  batag evaluate {out} TEST_PAGES", markup=False)
     to.print(f"  batag tag {out} PAGES --out TAGGED.jsonl", markup=False)
 
 
-def _steps(run: Distillation) -> Iterator[StepDone]:
-    """Train the student and yield its steps, with one line per epoch on standard error."""
+def _steps(run: PreparedDistillation, epochs: list[DistillationEpoch]) -> Iterator[StepDone]:
+    """Train the student and yield its steps, with one line per epoch on standard error; the epochs are collected."""
     import time
 
     from batag.cli.terminal import console, counted
@@ -91,12 +93,15 @@ def _steps(run: Distillation) -> Iterator[StepDone]:
 
     err, began, encoder = console(error=True), time.monotonic(), run.recipe.encoder
     size = f"{encoder.depth} layer{'s' if encoder.depth > 1 else ''}, width {encoder.width}/{encoder.inner}"
-    heading = f"{encoder.name} ({size}) learns from {run.bundle.description.name} on {counted(run.statistics['pages'], 'page')}"
+    heading = (
+        f"{encoder.name} ({size}) learns from {run.bundle.description.name} on {counted(run.data.statistics['pages'], 'page')}"
+    )
     err.print(f"{heading}, {counted(run.epochs, 'epoch')} of {counted(run.steps_per_epoch, 'step')}", markup=False)
     for done in run.train():
         if isinstance(done, StepDone):
             yield done
         else:
+            epochs.append(done)
             seconds = time.monotonic() - began
             line = f"epoch {done.epoch:3d}  loss {done.loss:.4f}  held out: {_alike(done.agreement)}  {seconds:.0f} s"
             err.print(line, markup=False)

@@ -11,7 +11,7 @@ from batag.bundles.bundle import Bundle
 from batag.encoders.device import choose_device
 from batag.engines.engine import Engine
 from batag.engines.threads import check_threads, torch_threads
-from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities
+from batag.evaluation.operating_point import NAMES, label_offsets, log_probabilities
 from batag.evaluation.tokens import TokenScores
 from batag.features.batches import Floats, in_batches
 from batag.heads.prediction import probabilities
@@ -66,8 +66,7 @@ def compare(engine: Engine, bundle: Bundle, pages: Sequence[LabelledWords]) -> P
 
 
 def _points(bundle: Bundle, before: Floats, after: Floats, truth: Any) -> dict[str, Point]:
-    described = [point.model_dump() for point in bundle.description.dial]
-    dial = Dial.from_dicts(described, bundle.scheme.classes) if described else None
+    dial = bundle.dial
     chosen = {name: NAMES[name] for name in ("balanced", "rich")} if dial else {"most probable": 0.0}
     points = {}
     for name, richness in chosen.items():

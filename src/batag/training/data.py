@@ -182,6 +182,16 @@ class Data:
         """Whether operating points and calibration need the old dev pages too: a class has too few tokens on the new ones."""
         return bool(self.old_dev) and self.new_dev.fewest_tokens(self.scheme) < settings.rare_dev_tags
 
+    def learnt_from(self) -> dict[str, Any]:
+        """What a bundle says of its pages; it also reads the fields and columns of its base bundle."""
+        known, train = None if self.base is None else self.base.description, self.statistics["train"]
+        return {
+            "languages": list(train["languages"]),
+            "fields": list(dict.fromkeys((*train["fields"], *(known.fields if known else ())))),
+            "columns": (known.columns if known else {}) | dict(self.columns),
+            "trained_on": train | {f"{part}_pages": self.statistics[part]["pages"] for part in ("dev", "old_dev")},
+        }
+
     @cached_property
     def counts(self) -> list[int]:
         """N_1..N_C of the training tokens."""

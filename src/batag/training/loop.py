@@ -5,7 +5,7 @@ be resumed from its weights and its step alone.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -16,6 +16,7 @@ from batag.encoders.input import tensors
 from batag.errors import InputError
 from batag.evaluation.tokens import TokenScores
 from batag.features.batches import Floats, epoch_batches, in_batches
+from batag.features.featurizer import Batch
 from batag.heads.classifier import TokenClassifier
 from batag.heads.prediction import predict_labels, probabilities
 from batag.labels.scheme import IGNORED, Scheme
@@ -149,26 +150,40 @@ def take_step(
     device: torch.device,
 ) -> StepDone:
     """One step on a batch of examples."""
+    words = tensors(learner.model.featurizer.batch([example.words for example in batch], window=False), device)
+    targets = padded_labels(batch, words.mask.shape[1]).to(device)
+
+    def loss_of(logits: Tensor) -> Tensor:
+        if all(example.weights is None for example in batch):
+            loss: Tensor = objective(logits.flatten(0, 1), targets.flatten())
+            return loss
+        return weighted_loss(objective, logits, targets, padded_weights(batch, targets))
+
+    learn(learner, words, loss_of, recipe=recipe, rate=rate, examples=batch)
+    return StepDone(learner.step, epoch, learner.last_loss, rate, int((targets != IGNORED).sum()))
+
+
+def learn(
+    learner: Learner,
+    words: Batch[Tensor],
+    loss_of: Callable[[Tensor], Tensor],
+    *,
+    recipe: Recipe,
+    rate: float,
+    examples: Sequence[Example] = (),
+) -> None:
+    """One step towards a smaller loss, which is a function of the logits; `examples` are named if it is not finite."""
     model, step = learner.model, learner.step + 1
     torch.manual_seed((recipe.training.seed * 1_000_003 + step) % 2**63)
-    words = tensors(model.featurizer.batch([example.words for example in batch], window=False), device)
-    targets = padded_labels(batch, words.mask.shape[1]).to(device)
     model.train()
     if step == 1 and learner.fresh:
         model.encoder.prepare(model.input(words).detach(), words.mask)
 
-    def loss_of(vectors_BLD: Tensor) -> Tensor:
-        logits = model.read(vectors_BLD, words)
-        loss = (
-            objective(logits.flatten(0, 1), targets.flatten())
-            if all(example.weights is None for example in batch)
-            else weighted_loss(objective, logits, targets, padded_weights(batch, targets))
-        )
-        return loss + model.encoder.auxiliary_loss
+    def whole_loss(vectors_BLD: Tensor) -> Tensor:
+        return loss_of(model.read(vectors_BLD, words)) + model.encoder.auxiliary_loss
 
-    loss = adversarial_loss(loss_of, model.input(words), words.mask, epsilon=recipe.training.adversarial_epsilon)
-    descend(learner, loss, recipe=recipe, rate=rate, examples=batch)
-    return StepDone(step, epoch, learner.last_loss, rate, int((targets != IGNORED).sum()))
+    loss = adversarial_loss(whole_loss, model.input(words), words.mask, epsilon=recipe.training.adversarial_epsilon)
+    descend(learner, loss, recipe=recipe, rate=rate, examples=examples)
 
 
 def weighted_loss(objective: Objective, logits: Tensor, targets: Tensor, weights_BL: Tensor) -> Tensor:

@@ -179,9 +179,8 @@ class PreparedRun:
             recipe=self.recipe,
             data=self.data,
             weights=weights,
-            scores=scores,
-            dial=dial,
             pretrained=self.learner.model.featurizer.pretrained,
+            learnt=dial.to_dict(self.data.scheme.classes) | self.data.learnt_from() | {"metrics": {"dev": scores}},
         )
         not_exported = ""
         if self.recipe.training.export:

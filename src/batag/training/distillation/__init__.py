@@ -1,16 +1,17 @@
 """Distillation: a small student learns to say of pages without labels what a bundle, its teacher, says of them."""
 
+from __future__ import annotations
+
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -21,9 +22,9 @@ from batag.encoders.input import tensors
 from batag.encoders.sequence import page_words, windows
 from batag.engines.export import add_onnx
 from batag.errors import InputError, UsageError
-from batag.evaluation.operating_point import Dial
-from batag.features.batches import epoch_batches
-from batag.features.pretrained import join
+from batag.features.batches import Floats, epoch_batches
+from batag.features.pretrained import PretrainedFeatures, join
+from batag.heads.classifier import TokenClassifier
 from batag.labels.provenance import Measuring
 from batag.labels.scheme import IGNORED
 from batag.pages.page import Page, without_surrogates
@@ -35,20 +36,19 @@ from batag.training.dial import measure_dial
 from batag.training.distillation.agreement import Agreement, compare
 from batag.training.distillation.projection import project
 from batag.training.examples import Dev, Example, label_words, make_examples
-from batag.training.gradients import adversarial_loss
 from batag.training.loop import (
     BadLossError,
     DivergedError,
     StepDone,
     build_learner,
-    descend,
+    learn,
     probabilities_with,
     rate_of,
     repeatable,
 )
 from batag.training.model import fresh_classifier
 from batag.training.recipe import Recipe, read_recipe
-from batag.training.shipping import ship_distilled
+from batag.training.shipping import ship
 
 _HELD_OUT, _MOST_PAGES, _SWAPPED = 10, 50_000, 0.9
 _MAY_CHANGE = ("encoder.", "schedule.", "training.", "dial.", "input.dropout", "input.word_dropout", "head.chain")
@@ -90,20 +90,98 @@ def student_recipe(teacher: Bundle, *, settings: Iterable[str] = ()) -> Recipe:
     return read_recipe(None, settings=chosen, base={**_SWIFT, **own})
 
 
+@dataclass(frozen=True)
 class Distillation:
-    """One student and its teacher: `read` pages, `train`, and `ship` what came out; nothing is written before."""
+    """A teacher and the recipe of its student. Its phases are types, like those of a run: it reads pages, is trained on them
+    and ships what came out; nothing is written before."""
 
-    def __init__(self, teacher: Bundle, recipe: Recipe, *, device: str = "auto") -> None:
-        self.bundle, self.recipe = teacher, recipe
-        self.device = choose_device(device)
-        self.teacher = teacher.model().to(self.device)
-        # What is known of words is looked up once per word; a backbone would cost all that a student is to save.
-        self.pretrained = join(teacher.pretrained.words) if teacher.pretrained is not None else None
-        self.texts: list[list[str]] = []
-        self.held_out: list[Example] = []
-        self.dev = Dev()
-        self.not_exported = ""
-        self.statistics: dict[str, Any] = {}
+    teacher: Bundle
+    recipe: Recipe
+    device: str = "auto"
+
+    @property
+    def pretrained(self) -> PretrainedFeatures | None:
+        """The student's: those of words, looked up once per word; a backbone would cost all that a student is to save."""
+        return join(self.teacher.pretrained.words) if self.teacher.pretrained is not None else None
+
+    def read(self, pages: Iterable[Page], *, dev: Iterable[Page] | None = None, where: str = "pages") -> PreparedDistillation:
+        """The words of all pages, of which a tenth is held out, always the same; labels count on dev pages only."""
+        teacher, chosen = self.teacher, self.recipe.training
+        # Whatever is wrong with the device or the teacher is said before a long reading.
+        model = teacher.model().to(choose_device(self.device))
+        kept, aside = (_Draw(most, seed=chosen.seed) for most in (_MOST_PAGES, _MOST_PAGES // _HELD_OUT))
+        known: dict[str, str] = {}
+        languages = Counter[str]()
+        for page, fields in teacher.segmentation.many(pages):
+            # Each distinct word is held once, however many pages have it.
+            words = [known.setdefault(word, word) for word in page_words(fields)[0]]
+            part = aside if crc32(" ".join(words).encode(errors="replace")) % _HELD_OUT == 0 else kept
+            part.add(words)
+            languages[language_of(page)] += 1
+        texts, held_out = (
+            [
+                words[each.start : each.stop]
+                for words in part.pages
+                for each in windows(len(words), size=chosen.window, overlap=0)
+            ]
+            for part in (kept, aside)
+        )
+        if not texts or not held_out:
+            raise InputError("too few pages to teach a student on", where=where, todo="Name files of some hundred pages")
+        statistics: dict[str, Any] = {
+            "pages": len(kept.pages),
+            "tokens": sum(map(len, texts)),
+            "held_out": len(aside.pages),
+            "left_out": languages.total() - len(kept.pages) - len(aside.pages),
+            "languages": dict(languages.most_common()),
+        }
+        judges = Dev()
+        if dev is not None:
+            measuring = Measuring(dev)
+            judges.pages = list(measuring)
+            found = label_words(judges.pages, teacher.segmentation)
+            judges.examples = make_examples(found, teacher.scheme, window=chosen.window, overlap=chosen.overlap)
+            statistics |= {"dev_pages": len(found.pages), "measured_by": measuring.by}
+            if not judges:
+                todo = "Label some as docs/labelling.md says, or leave --dev out"
+                raise InputError("no token of dev can be scored", where="--dev", todo=todo)
+        allowed = teacher.description.tagged_stop_words
+        known_words = teacher.scheme, teacher.vocabulary, teacher.dictionary, teacher.segmentation
+        data = Data(*known_words, train=[], new_dev=judges, statistics=statistics, allowed=allowed)
+        return PreparedDistillation(self, model, data, texts=texts, held_out=[Example("", words, []) for words in held_out])
+
+
+@dataclass(frozen=True)
+class FinishedDistillation:
+    """A student's scores, on dev if there is any and against its teacher, and why its bundle has no ONNX engine."""
+
+    scores: dict[str, Any]
+    not_exported: str
+
+
+class PreparedDistillation:
+    """A student that begins with its teacher's words, and the texts that it is taught on."""
+
+    def __init__(
+        self,
+        distillation: Distillation,
+        teacher: TokenClassifier,
+        data: Data,
+        *,
+        texts: Sequence[Sequence[str]],
+        held_out: Sequence[Example],
+    ) -> None:
+        self.bundle, self.recipe, self.pretrained = distillation.teacher, distillation.recipe, distillation.pretrained
+        self.teacher, self.data, self.texts, self.held_out = teacher, data, texts, held_out
+        self.device = next(teacher.parameters()).device
+        with self._repeatable():
+            torch.manual_seed(self.recipe.training.seed)
+            student = fresh_classifier(self.recipe, data.vocabulary, data.scheme, pretrained=self.pretrained).to(self.device)
+            project(teacher, student, texts)
+        self.learner = build_learner(student, average=self.recipe.training.average, device=self.device)
+
+    def _repeatable(self) -> AbstractContextManager[None]:
+        return repeatable(self.recipe.training.threads, strict=self.device.type == "cpu")
 
     @property
     def steps_per_epoch(self) -> int:
@@ -114,49 +192,10 @@ class Distillation:
     def epochs(self) -> int:
         return self.recipe.training.epochs_of(self.steps_per_epoch)
 
-    def read(self, pages: Iterable[Page], *, dev: Iterable[Page] | None = None, where: str = "pages") -> None:
-        """The words of all pages, of which a tenth is held out, always the same; labels count on dev pages only."""
-        seed, window = self.recipe.training.seed, self.recipe.training.window
-        kept, aside = _Draw(_MOST_PAGES, seed=seed), _Draw(_MOST_PAGES // _HELD_OUT, seed=seed)
-        known: dict[str, str] = {}
-        languages = Counter[str]()
-        for page, fields in self.bundle.segmentation.many(pages):
-            # Each distinct word is held once, however many pages have it.
-            words = [known.setdefault(word, word) for word in page_words(fields)[0]]
-            part = aside if crc32(" ".join(words).encode(errors="replace")) % _HELD_OUT == 0 else kept
-            part.add(words)
-            languages[language_of(page)] += 1
-        self.texts, held_out = (
-            [words[view.start : view.stop] for words in part.pages for view in windows(len(words), size=window, overlap=0)]
-            for part in (kept, aside)
-        )
-        self.held_out = [Example("", words, []) for words in held_out]
-        if not self.texts or not self.held_out:
-            raise InputError("too few pages to teach a student on", where=where, todo="Name files of some hundred pages")
-        self.statistics = {
-            "pages": len(kept.pages),
-            "tokens": sum(map(len, self.texts)),
-            "held_out": len(aside.pages),
-            "left_out": languages.total() - len(kept.pages) - len(aside.pages),
-            "languages": dict(languages.most_common()),
-        }
-        if dev is not None:
-            measuring = Measuring(dev)
-            judges = list(measuring)
-            found = label_words(judges, self.bundle.segmentation)
-            examples = make_examples(found, self.bundle.scheme, window=window, overlap=self.recipe.training.overlap)
-            self.dev = Dev(judges, examples)
-            self.statistics |= {"dev_pages": len(found.pages), "measured_by": measuring.by}
-            if not self.dev:
-                todo = "Label some as docs/labelling.md says, or leave --dev out"
-                raise InputError("no token of dev can be scored", where="--dev", todo=todo)
-
     def train(self) -> Iterator[StepDone | DistillationEpoch]:
-        """Build the student and teach it to the end."""
-        assert self.texts, "read first"
-        chosen, strict = self.recipe.training, self.device.type == "cpu"
-        with repeatable(chosen.threads, strict=strict):
-            self._build()
+        """Teach the student to the end."""
+        chosen = self.recipe.training
+        with self._repeatable():
             taught = probabilities_with(self.teacher, self.teacher.state_dict(), self.held_out)
             lengths = 2 * list(map(len, self.texts))
             for epoch in range(1, self.epochs + 1):
@@ -165,92 +204,63 @@ class Distillation:
                     texts = [self._swapped(self.texts[number % len(self.texts)], rng) for number in numbers]
                     yield self._step(texts, epoch=epoch)
                 loss, self.learner.loss_sum = self.learner.loss_sum / self.steps_per_epoch, 0.0
-                self.agreement = self._compare(taught)
-                yield DistillationEpoch(epoch, self.learner.step, loss, self.agreement)
+                yield DistillationEpoch(epoch, self.learner.step, loss, self._compare(taught))
 
     def _swapped(self, text: Sequence[str], rng: random.Random) -> list[str]:
         """A text with few or many of its words exchanged for words of other texts: there is more to ask the teacher about."""
         share = rng.uniform(0, _SWAPPED)
         return [rng.choice(rng.choice(self.texts)) if rng.random() < share else word for word in text]
 
-    def _compare(self, taught: Sequence[NDArray[np.float32]]) -> Agreement:
+    def _compare(self, taught: Sequence[Floats]) -> Agreement:
         """Teacher and student on the held-out pages, both at the teacher's points."""
         found = probabilities_with(self.learner.model, self.learner.weights(), self.held_out)
-        points = [point.model_dump() for point in self.bundle.description.dial]
-        dial = Dial.from_dicts(points, self.bundle.scheme.classes) if points else None
-        return compare(taught, found, self.bundle.scheme, dial=dial)
-
-    def _build(self) -> None:
-        """A student that begins with its teacher's words."""
-        torch.manual_seed(self.recipe.training.seed)
-        teacher = self.bundle
-        student = fresh_classifier(self.recipe, teacher.vocabulary, teacher.scheme, pretrained=self.pretrained).to(self.device)
-        project(self.teacher, student, self.texts)
-        self.learner = build_learner(student, average=self.recipe.training.average, device=self.device)
+        return compare(taught, found, self.bundle.scheme, dial=self.bundle.dial)
 
     def _step(self, texts: Sequence[Sequence[str]], *, epoch: int) -> StepDone:
         """One step towards what the teacher says of these texts."""
-        learner, step = self.learner, self.learner.step + 1
         # Both know the same words by the same features, so that one batch serves both.
         batch = tensors(self.teacher.featurizer.batch(texts), self.device)
         with torch.no_grad():
             taught_NC = torch.softmax(self.teacher(batch)[batch.mask], dim=-1)
         if self.pretrained is not None and batch.pretrained is not None:  # beside a backbone words are last
             batch = replace(batch, pretrained=batch.pretrained[..., -self.pretrained.width :])
-        torch.manual_seed((self.recipe.training.seed * 1_000_003 + step) % 2**63)
-        learner.model.train()
-        if step == 1:
-            learner.model.encoder.prepare(learner.model.input(batch).detach(), batch.mask)
 
-        def loss_of(vectors_BLD: Tensor) -> Tensor:
-            logits_NC = learner.model.read(vectors_BLD, batch)[batch.mask]
-            return F.cross_entropy(logits_NC, taught_NC) + learner.model.encoder.auxiliary_loss
+        def loss_of(logits_BLC: Tensor) -> Tensor:
+            return F.cross_entropy(logits_BLC[batch.mask], taught_NC)
 
-        loss = adversarial_loss(
-            loss_of, learner.model.input(batch), batch.mask, epsilon=self.recipe.training.adversarial_epsilon
-        )
-        rate = rate_of(self.recipe, step, steps_per_epoch=self.steps_per_epoch)
+        rate = rate_of(self.recipe, self.learner.step + 1, steps_per_epoch=self.steps_per_epoch)
         try:
-            descend(learner, loss, recipe=self.recipe, rate=rate, examples=[])
+            learn(self.learner, batch, loss_of, recipe=self.recipe, rate=rate)
         except BadLossError as error:
             todo = "Begin anew with a smaller schedule.scale, or training.clip=1"
             raise DivergedError(error.what, where=str(self.bundle.folder), todo=todo) from error
-        return StepDone(step, epoch, learner.last_loss, rate, len(taught_NC))
+        return StepDone(self.learner.step, epoch, self.learner.last_loss, rate, len(taught_NC))
 
-    def ship(self, folder: Path) -> dict[str, Any]:
-        """Write the student as a bundle; its scores are on dev if there is any, and against its teacher."""
-        read, scores = self.bundle, {"teacher": self.agreement.to_dict()}
-        weights = self.learner.weights()
-        dial: dict[str, Any] = {
-            "dial": [point.model_dump() for point in read.description.dial],
-            "calibration": read.description.calibration.model_dump(),
-        }
-        if self.dev:
-            allowed = read.description.tagged_stop_words
-            data = Data(
-                read.scheme, read.vocabulary, read.dictionary, read.segmentation, [], self.dev, self.statistics, allowed=allowed
-            )
-            chosen = measure_dial(self.learner.model, weights, data, recipe=self.recipe, before=read.description)
-            dial = chosen.to_dict(read.scheme.classes)
-            scores["dev"] = {"epoch": self.epochs, "measured_by": self.statistics["measured_by"]} | dict(chosen.scores)
-        source = {"name": read.description.name, "sha256": digest(read.folder / DESCRIPTION)}
+    def ship(self, folder: Path, last: DistillationEpoch) -> FinishedDistillation:
+        """Write the student as it is after its last epoch."""
+        teacher, weights, dev = self.bundle.description, self.learner.weights(), self.data.new_dev
+        scores: dict[str, Any] = {"teacher": last.agreement.to_dict()}
+        learnt = teacher.model_dump(include={"dial", "calibration", "languages", "fields", "columns"})
+        if dev:
+            chosen = measure_dial(self.learner.model, weights, self.data, recipe=self.recipe, before=teacher)
+            learnt |= chosen.to_dict(self.data.scheme.classes)
+            scores["dev"] = {"epoch": last.epoch, "measured_by": self.data.statistics["measured_by"]} | dict(chosen.scores)
+        source = {"name": teacher.name, "sha256": digest(self.bundle.folder / DESCRIPTION)}
         with disk_errors(folder, what="the bundle cannot be written", todo="Make room, or name another folder with --out"):
-            ship_distilled(
+            ship(
                 folder,
                 name=without_surrogates(folder.resolve().name),
                 recipe=self.recipe,
-                teacher=read,
+                data=self.data,
                 weights=weights,
-                metrics=scores,
-                dial=dial,
                 pretrained=self.pretrained,
-                trained_on=self.statistics | {"distilled_from": source},
+                learnt=learnt | {"metrics": scores, "trained_on": self.data.statistics | {"distilled_from": source}},
             )
+        not_exported = ""
         if self.recipe.training.export:
-            pages = self.dev.examples or self.held_out
-            labelled = [(each.words, each.labels or [IGNORED] * len(each.words)) for each in pages]
-            self.not_exported = add_onnx(folder, labelled)
-        return scores
+            pages = dev.examples or self.held_out
+            not_exported = add_onnx(folder, [(each.words, each.labels or [IGNORED] * len(each.words)) for each in pages])
+        return FinishedDistillation(scores, not_exported)
 
 
 class _Draw:
