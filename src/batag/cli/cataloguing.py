@@ -118,19 +118,19 @@ def run(
     err = console(error=True)
     if not inputs.resumable:
         note = "standard input or a pipe cannot be read again: this job cannot go on if it is left"
-        err.print(note, style="yellow", markup=False)
+        err.print(note, style="yellow")
     try:
         with collected_problems(strict=False, path=reading.problems) as found, _bar(shape.out) as watch:
             totals = job.run(problems=found, watch=watch)
     except KeyboardInterrupt:
-        err.print("stopped; finished parts are kept, and the same command goes on", style="bold yellow", markup=False)
+        err.print("stopped; finished parts are kept, and the same command goes on", style="bold yellow")
         raise typer.Exit(130) from None
     if shape.format in NEEDS_TOKENS:
         note_lost_sources(shape.format, {MODEL: totals.tags.total()}, pages=totals.pages - totals.errors)
     if as_json:
         print_json(totals.to_dict() | {"engine": job.engine, "out": shape.out})
     else:
-        err.print(summary(totals, shape.out), markup=False)
+        err.print(summary(totals, shape.out))
 
 
 def summary(totals: Totals, out: str) -> str:
@@ -165,7 +165,7 @@ def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
             if time.monotonic() - logged >= _LOG_SECONDS:
                 logged = time.monotonic()
                 left = f"; {100 * totals.fraction:.0f} % done" if totals.fraction else ""
-                err.print(f"{_going(totals)}{left}", markup=False)
+                err.print(f"{_going(totals)}{left}")
 
         yield log
         return

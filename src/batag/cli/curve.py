@@ -62,7 +62,7 @@ def curve(
     err = console(error=True)
     if unseen := sum(page.reviewed is False for page in [*given, *(held or [])]):
         note = f"{unseen:,} pages that no person has seen are left out: a curve is of what people labelled"
-        err.print(note, style="yellow", markup=False)
+        err.print(note, style="yellow")
     without: list[dict[str, int]] = []
     points: list[Point] = []
     pace, steps = Pace(), 0
@@ -84,15 +84,15 @@ def curve(
                     elif isinstance(done, StepDone):
                         shown.update(task, completed=done.step)
                         if not err.is_terminal and pace.due():
-                            err.print(f"{size:,} pages, seed {seed}: step {done.step:,} of {steps:,}", markup=False)
+                            err.print(f"{size:,} pages, seed {seed}: step {done.step:,} of {steps:,}")
                     elif isinstance(done, Point):
                         points.append(done)
                         scores = f"macro F1 {percent(done.macro_f1)} F2 {percent(done.macro_f2)}"
-                        err.print(f"{size:,} pages, seed {seed}: {scores}", markup=False)
+                        err.print(f"{size:,} pages, seed {seed}: {scores}")
                 shown.remove_task(task)
                 if len(points) == before:
                     without.append({"pages": size, "seed": seed})
-                    err.print(f"{size:,} pages, seed {seed}: left out, no tag is on them", style="yellow", markup=False)
+                    err.print(f"{size:,} pages, seed {seed}: left out, no tag is on them", style="yellow")
     if not points:
         todo = "Ask for larger --sizes, or see docs/labelling.md"
         raise InputError("no tag on the pages of any size", where=", ".join(map(str, pages)), todo=todo)
@@ -120,5 +120,5 @@ def curve(
             if pages_wanted
             else "the curve is too flat or too short to say"
         )
-        out_console.print(f"one point more of {name}: {more}", markup=False)
-    out_console.print(f"curve in {picture}", markup=False)
+        out_console.print(f"one point more of {name}: {more}")
+    out_console.print(f"curve in {picture}")

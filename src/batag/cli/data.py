@@ -37,7 +37,7 @@ def sample(
     if as_json and out != "-":
         print_json({"out": out, "format": format, "pages": count, "language": language, "split": split, "seed": seed})
     elif out != "-":
-        console(error=True).print(f"{count:,} {language} pages in {out}; look at them with: batag inspect {out}", markup=False)
+        console(error=True).print(f"{count:,} {language} pages in {out}; look at them with: batag inspect {out}")
 
 
 def split(
@@ -113,9 +113,9 @@ def split(
         table.add_row(name, f"{number:,}", f"{number / len(assignment.splits):.1%}")
     console().print(table)
     note = f"pages with a twin (the same or nearly the same text): {assignment.grouped:,}; twins stay in one split"
-    console().print(note, markup=False)
+    console().print(note)
     if warning:
-        console().print(warning, style="bold yellow", markup=False)
+        console().print(warning, style="bold yellow")
 
 
 def convert(
@@ -184,7 +184,7 @@ def convert(
         )
         more += f"; all pages count as seen by a person, and {tags} as the person's own" if reviewed else ""
         done = f"{counted(count, 'page')} from {source} ({reader.format}) to {target} ({written}){more}"
-        console(error=True).print(done, markup=False)
+        console(error=True).print(done)
 
 
 def segment(

@@ -66,10 +66,7 @@ def demo(
     for split, path in files.items():
         write_pages(_three_languages(pages if split == "train" else max(pages // 4, 10), split=split), path)
     # One model for all three languages: shops that sell in several ship one file, and brands in Latin letters are shared.
-    err.print(
-        f"sample pages of three languages in {out}; two trainings side by side, the Transformer's in the background",
-        markup=False,
-    )
+    err.print(f"sample pages of three languages in {out}; two trainings side by side, the Transformer's in the background")
     command = [sys.executable, "-m", "batag", "train", str(files["train"]), "--dev", str(files["dev"])]
     command += ["--out", str(runs["transformer"]), "--set", "encoder.name=transformer", "--json"]
     command += [part for setting in chosen for part in ("--set", setting)]
@@ -100,19 +97,19 @@ def demo(
         return
     shown = console()
     show_comparison(reports, shown)
-    shown.print(f"ten pages that no training saw (in {out / 'tagged.jsonl'}):", markup=False)
+    shown.print(f"ten pages that no training saw (in {out / 'tagged.jsonl'}):")
     for page in tagged:
         for line in highlighted(page, tagger.labels):
             shown.print(line)
     bundle = runs["bat"] / BUNDLE
-    shown.print(f"pictures: {runs['bat'] / CURVES} (training), {out / 'scores.png'} (test). Next:", markup=False)
+    shown.print(f"pictures: {runs['bat'] / CURVES} (training), {out / 'scores.png'} (test). Next:")
     for command_line in (
         f'batag tag {bundle} "NORDVIK 防水登山鞋 2026 新款"',
         f"batag evaluate {bundle} {files['test']} --wrong wrong.jsonl",
         "batag inspect YOUR_PAGES.csv",
         "batag train YOUR_PAGES.csv --out my-run",
     ):
-        shown.print(f"  {command_line}", markup=False)
+        shown.print(f"  {command_line}")
 
 
 def show_comparison(reports: dict[str, Any], out: Any) -> None:

@@ -66,22 +66,22 @@ def distil(
     scores = finished.scores
     if "dev" in scores:
         for line in unseen(scores["dev"]["measured_by"]):
-            console(error=True).print(line, style="bold red", markup=False)
+            console(error=True).print(line, style="bold red")
     if as_json:
         print_json({"bundle": str(out), "teacher": str(teacher.folder), "trained_on": statistics, "metrics": scores})
         return
     to = console()
     if "dev" in scores:
-        to.print("scores on dev, balanced tags:", markup=False)
+        to.print("scores on dev, balanced tags:")
         show_scores(scores["dev"], to)
         show_points(scores["dev"]["points"], to)
         show_stop_words(scores["dev"], to)
-    to.print(f"on {statistics['held_out']:,} held-out pages {_alike(epochs[-1].agreement)}", markup=False)
+    to.print(f"on {statistics['held_out']:,} held-out pages {_alike(epochs[-1].agreement)}")
     if finished.not_exported:
-        to.print(without_onnx(finished.not_exported), style="yellow", markup=False)
-    to.print(f"bundle in {out}; next:", markup=False)
-    to.print(f"  batag evaluate {out} TEST_PAGES", markup=False)
-    to.print(f"  batag tag {out} PAGES --out TAGGED.jsonl", markup=False)
+        to.print(without_onnx(finished.not_exported), style="yellow")
+    to.print(f"bundle in {out}; next:")
+    to.print(f"  batag evaluate {out} TEST_PAGES")
+    to.print(f"  batag tag {out} PAGES --out TAGGED.jsonl")
 
 
 def _steps(run: PreparedDistillation, epochs: list[DistillationEpoch]) -> Iterator[StepDone]:
@@ -96,7 +96,7 @@ def _steps(run: PreparedDistillation, epochs: list[DistillationEpoch]) -> Iterat
     heading = (
         f"{encoder.name} ({size}) learns from {run.bundle.description.name} on {counted(run.data.statistics['pages'], 'page')}"
     )
-    err.print(f"{heading}, {counted(run.epochs, 'epoch')} of {counted(run.steps_per_epoch, 'step')}", markup=False)
+    err.print(f"{heading}, {counted(run.epochs, 'epoch')} of {counted(run.steps_per_epoch, 'step')}")
     for done in run.train():
         if isinstance(done, StepDone):
             yield done
@@ -104,7 +104,7 @@ def _steps(run: PreparedDistillation, epochs: list[DistillationEpoch]) -> Iterat
             epochs.append(done)
             seconds = time.monotonic() - began
             line = f"epoch {done.epoch:3d}  loss {done.loss:.4f}  held out: {_alike(done.agreement)}  {seconds:.0f} s"
-            err.print(line, markup=False)
+            err.print(line)
 
 
 def _alike(agreement: Agreement) -> str:

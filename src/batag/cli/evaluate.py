@@ -72,7 +72,7 @@ def evaluate(
             raise InputError("no labelled page to score on", where=where, todo="See docs/labelling.md")
     report = assessment.report()
     for line in unseen(assessment.measured_by):
-        console(error=True).print(line, style="bold red", markup=False)
+        console(error=True).print(line, style="bold red")
     if dial is not None:
         report["dial"] = draw_sweep(
             tagger, chain.from_iterable(reading.pages(path, usual_columns=usual) for path in pages), dial
@@ -87,21 +87,21 @@ def evaluate(
     line = f"{assessment.right:,} of {assessment.pages:,} pages are all right"
     for number, what in ((assessment.not_labelled, "not labelled"), (assessment.not_reviewed, "seen by no person")):
         line += f"; left out: {number:,} {what}" if number else ""
-    out.print(line, markup=False)
+    out.print(line)
     show_scores(report, out)
     show_groups(report["by"], out)
     show_stop_words(report, out)
     if assessment.unknown_classes:
         names = ", ".join(sorted(assessment.unknown_classes))
         note = f"the bundle does not know {names}: their tags count as missed, their tokens do not count"
-        out.print(note, style="yellow", markup=False)
+        out.print(note, style="yellow")
     if dial is not None:
         drawn = report["dial"]
         errors = f"ECE {drawn['ece']['raw']:.3f} before calibration, {drawn['ece']['calibrated']:.3f} after"
-        out.print(f"scores of {drawn['tags']:,} tags, of any richness: {errors}", markup=False)
+        out.print(f"scores of {drawn['tags']:,} tags, of any richness: {errors}")
     for path, what in ((wrong, "wrong pages"), (chart, "chart"), (dial, "dial")):
         if path is not None:
-            out.print(f"{what} in {path}", markup=False)
+            out.print(f"{what} in {path}")
 
 
 def draw_sweep(tagger: Tagger, pages: Iterable[Page], path: Path) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def export(
         given = Measuring(chain.from_iterable(files))
         labelled = _labelled_words(read, given if pages else None)
     for line in unseen(given.by):
-        console(error=True).print(line, style="bold red", markup=False)
+        console(error=True).print(line, style="bold red")
     made = make(read, engine=engine, pages=labelled, force=force)
     if as_json:
         result = {"engine": made.engine, "tokens_per_second": made.tokens_per_second, "refused": made.refused or None}
@@ -65,7 +65,7 @@ def export(
     else:
         _show(made)
     if made.refused:
-        console(error=True).print(f"not put into {bundle}: {made.refused} (--force does it all the same)", markup=False)
+        console(error=True).print(f"not put into {bundle}: {made.refused} (--force does it all the same)")
         raise typer.Exit(1)
 
 

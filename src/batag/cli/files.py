@@ -105,4 +105,4 @@ def note_lost_sources(format: str, tags: Mapping[str, int], *, pages: int) -> No
     note = f"{format} cannot say who set a tag, nor that no person has seen a page: "
     note += f"{' and '.join(named) or 'no tag by a machine'} on {counted(pages, 'unseen page')} "
     note += "will count as people's when the file is read again"
-    console(error=True).print(note, style="bold yellow", markup=False)
+    console(error=True).print(note, style="bold yellow")

@@ -68,7 +68,7 @@ def inspect(
     else:
         show(report, console())
         if chart is not None:
-            console().print(f"chart in {chart}", markup=False)
+            console().print(f"chart in {chart}")
 
 
 def split_of(path: Path) -> str:
@@ -116,7 +116,7 @@ def show(report: dict[str, Any], out: Console) -> None:
                 "the flat scheme joins each pair to one tag: train with --set pages.scheme=bio"
             )
         for key, value in lines.items():
-            out.print(f"  {key:16} {value}", markup=False)
+            out.print(f"  {key:16} {value}")
         table = Table("field", "pages", "characters per page", "tokens per page", "longest")
         for field, lengths in counts["fields"].items():
             cells = (lengths[key] for key in ("pages", "characters_per_page", "tokens_per_page", "longest_in_tokens"))
@@ -186,13 +186,13 @@ def _show_findings(report: dict[str, Any], out: Console) -> None:
     ]
     for what, number, more, listed in findings:
         if number:
-            out.print(f"{what}: {number:,}{f' ({more})' if more else ''}", style="bold yellow", markup=False)
+            out.print(f"{what}: {number:,}{f' ({more})' if more else ''}", style="bold yellow")
             for each in listed[:_SHOWN]:
-                out.print(f"    {each}", markup=False)
+                out.print(f"    {each}")
             if number > _SHOWN:
-                out.print(f"    ... and {number - _SHOWN:,} more; --json lists up to {LISTED}", markup=False)
+                out.print(f"    ... and {number - _SHOWN:,} more; --json lists up to {LISTED}")
     if not any(number for _, number, _, _ in findings):
-        out.print(_all_is_well(report), style="green", markup=False)
+        out.print(_all_is_well(report), style="green")
 
 
 def _all_is_well(report: dict[str, Any]) -> str:

@@ -92,7 +92,7 @@ def paper(
         try:
             _train(cells, store, jobs=jobs)
         except KeyboardInterrupt:
-            console(error=True).print("stopped; the same command goes on from here", markup=False)
+            console(error=True).print("stopped; the same command goes on from here")
             raise typer.Exit(130) from None
     result = Result.gather(definition, cells, store)
     given: dict[str, Any] = {
@@ -123,7 +123,7 @@ def paper(
     _show(result)
     missing = result.wanted - result.done
     state = f"{missing} of {result.wanted} cells are not finished; the same command goes on. " if missing else ""
-    console().print(f"{state}Written: {out / stem}.md, .json, .png", markup=False)
+    console().print(f"{state}Written: {out / stem}.md, .json, .png")
 
 
 def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: str | None, out: Path) -> Corpus:
@@ -155,7 +155,7 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
     names = {cell.key: f"{row}, {column}, seed {seed}" for row, column, seed, cell in cells}
     missing = {cell.key for *_, cell in cells if not store.find(cell)}
     if len(missing) < len(names):
-        err.print(f"{len(names) - len(missing)} of {len(names)} cells are finished already", markup=False)
+        err.print(f"{len(names) - len(missing)} of {len(names)} cells are finished already")
     if not missing:
         return
     began, errors = time.monotonic(), []
@@ -171,7 +171,7 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
             scores = result["test"]["end"]
             macros = f"macro F1 {percent(scores['macro_f1'])} F2 {percent(scores['macro_f2'])}"
             outcome = f"test {macros}, {result['seconds']:.0f} s"
-        err.print(f"{done}/{len(missing)}  {name}: {outcome}; about {left / 60:.0f} min left", markup=False)
+        err.print(f"{done}/{len(missing)}  {name}: {outcome}; about {left / 60:.0f} min left")
     if errors:
         raise InputError(
             f"{len(errors)} of {len(missing)} cells could not be trained; the first is {errors[0]}",
@@ -226,7 +226,7 @@ def _show_parameters(out: Path, train: Path | None, reading: options.Reading, as
     for name, number in found["parameters"].items():
         table.add_row(name, f"{number:,}", "1.316 million" if name == "bat" else "")
     console().print(table)
-    console().print(found["difference"], markup=False)
+    console().print(found["difference"])
 
 
 def _show_schedules(out: Path, train: Path | None, reading: options.Reading, as_json: bool) -> None:
@@ -248,7 +248,7 @@ def _show_schedules(out: Path, train: Path | None, reading: options.Reading, as_
     for name, row in found.items():
         table.add_row(name, *(f"{rate:.6e}" for rate in row))
     console().print(table)
-    console().print(f"drawn in {path}", markup=False)
+    console().print(f"drawn in {path}")
 
 
 def _show_thresholds(out: Path, train: Path | None, reading: options.Reading, as_json: bool) -> None:
@@ -280,10 +280,9 @@ def _show_thresholds(out: Path, train: Path | None, reading: options.Reading, as
     console().print(table)
     console().print(
         "A token is best tagged from F1/2 on if F1 is to be highest and from F2/5 on for F2, F being the score that is "
-        "reached: for scores of 75 %, from 37.5 % and from 15 %. An objective far below tags too much, far above too little.",
-        markup=False,
+        "reached: for scores of 75 %, from 37.5 % and from 15 %. An objective far below tags too much, far above too little."
     )
-    console().print(f"the rarest class drawn in {path}", markup=False)
+    console().print(f"the rarest class drawn in {path}")
 
 
 THEORY = {"parameters": _show_parameters, "schedules": _show_schedules, "thresholds": _show_thresholds}

@@ -37,13 +37,11 @@ def show(
     out = console()
     try:
         for key, value in summary(read, parameters=parameters, size=size).items():
-            out.print(f"{key:13} {visible(value)}", markup=False)
+            out.print(f"{key:13} {visible(value)}")
         if dev := description.metrics.get("dev"):
             for line in unseen(dev.get("measured_by", PERSON)):
-                out.print(line, style="bold red", markup=False)
-            out.print(
-                f"scores on {description.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):", markup=False
-            )
+                out.print(line, style="bold red")
+            out.print(f"scores on {description.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):")
             show_scores(dev, out)
             show_points(dev.get("points", {}), out)
             show_old(dev, out)

@@ -49,7 +49,7 @@ def show_stop_words(report: Mapping[str, Any], out: Console) -> None:
             f"{counts['forbidden']:,} of {gold:,} gold tags cannot be found (only stop words and small numbers, as on no "
             "tag of the training pages)"
         )
-        out.print(line, style="yellow", markup=False)
+        out.print(line, style="yellow")
 
 
 def show_old(report: Mapping[str, Any], out: Console) -> None:
@@ -60,7 +60,7 @@ def show_old(report: Mapping[str, Any], out: Console) -> None:
             f"apart from that, {old['pages']:,} old dev pages: macro F1 {percent(tokens['macro_f1'])}, macro F2 "
             f"{percent(tokens['macro_f2'])}, tag F1 {percent(micro['f1'])}, tag F2 {percent(micro['f2'])}"
         )
-        out.print(line, markup=False)
+        out.print(line)
 
 
 def show_points(points: Mapping[str, Any], out: Console) -> None:

@@ -166,7 +166,7 @@ def _stream(
             source = ", ".join(pages or ["standard input"])
             table = {name: True for name in ("bom", "excel_safe") if getattr(chosen, name)}
             save(tagged(), out, source=source, format=chosen.format, problems=found, segmentation=tagger.segmentation, **table)
-            console(error=True).print(summary(totals, "standard output" if out == "-" else out), markup=False)
+            console(error=True).print(summary(totals, "standard output" if out == "-" else out))
             return
         for page in tagged():
             if terminal.is_terminal and not as_json and out is None:

@@ -106,15 +106,11 @@ def show_problems(problems: Problems, path: Path | None) -> None:
         return
     err = console(error=True)
     for problem in problems.listed[: settings.shown_problems]:
-        err.print(str(problem), style="yellow", markup=False)
+        err.print(str(problem), style="yellow")
     effects = ", ".join(f"{number:,} {effect}" for effect, number in problems.effects().items())
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in problems.counts.most_common())
     rest = f"all in {path}" if path else "--problems FILE lists all" if len(problems) > settings.shown_problems else ""
-    err.print(
-        f"{counted(len(problems), 'problem')}: {effects} ({kinds}){'; ' + rest if rest else ''}",
-        style="bold yellow",
-        markup=False,
-    )
+    err.print(f"{counted(len(problems), 'problem')}: {effects} ({kinds}){'; ' + rest if rest else ''}", style="bold yellow")
 
 
 def watched(reader: PageReader, *, doing: str = "reading") -> Iterator[Page]:
@@ -184,12 +180,12 @@ def _logged(
     pace = Pace()
     for count, item in enumerate(items, 1):
         if announced and count == 1:
-            err.print(doing, markup=False)
+            err.print(doing)
         yield item
         if pace.due():
             done = count / total if total else fraction() if fraction else None
             left = f", {time_left(pace.seconds, done)}" if done else ""
-            err.print(f"{doing}: {count:,} {unit}, {count / pace.seconds:,.0f} per second{left}", markup=False)
+            err.print(f"{doing}: {count:,} {unit}, {count / pace.seconds:,.0f} per second{left}")
 
 
 def time_left(seconds: float, done: float) -> str:

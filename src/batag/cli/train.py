@@ -100,11 +100,11 @@ def train_watched(run: Run, *, device: str, reading: options.Reading = options.R
         prepared = run.prepare(device=device, problems=found, watch=watch, fitting=fitting)
     data = prepared.data
     for line in unseen(data.statistics["measured_by"]):
-        err.print(line, style="bold red", markup=False)
+        err.print(line, style="bold red")
     for line in sources(data.statistics):
-        err.print(line, markup=False)
+        err.print(line)
     for line in (*notes(data.statistics), *rare_classes(data.statistics)):
-        err.print(line, style="yellow", markup=False)
+        err.print(line, style="yellow")
     parameters = sum(each.numel() for each in prepared.learner.model.parameters())
     heading = (
         f"{run.recipe.encoder.name} ({parameters:,} parameters, {run.recipe.input.kind} input, {run.recipe.objective.name}) on "
@@ -157,7 +157,7 @@ def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
     total, pace, at = run.epochs * run.steps_per_epoch, Pace(), run.learner.step
     length = f"{counted(run.epochs, 'epoch')} of {counted(run.steps_per_epoch, 'step')}"
     resumed = f"; resumed at step {at:,}" if at else ""
-    err.print(f"{heading}, {length}{resumed}", markup=False)
+    err.print(f"{heading}, {length}{resumed}")
     columns = (
         bars.TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
         bars.BarColumn(),
@@ -183,16 +183,16 @@ def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
                 display.update(task, completed=done.step, epoch=done.epoch, loss=done.loss, rate=rate, scores=scores)
                 if not err.is_terminal and pace.due():
                     at_step = f"epoch {done.epoch:3d}  step {done.step:,} of {total:,}"
-                    err.print(f"{at_step}  loss {done.loss:.4f}  {rate:.1f} steps/s  {left}", markup=False)
+                    err.print(f"{at_step}  loss {done.loss:.4f}  {rate:.1f} steps/s  {left}")
             else:
                 scores = epoch_scores(done)
                 best = "  best so far" if run.selection.epoch == done.epoch else ""
                 more = f", {left}" if left and done.step < total else ""
                 line = f"epoch {done.epoch:3d}  loss {done.loss:.4f}  {scores}  {pace.seconds:.0f} s{more}{best}"
-                err.print(line, markup=False)
+                err.print(line)
             if stopped():
                 run.save()
-                err.print(f"stopped; go on with: batag train --resume {run.folder}", markup=False)
+                err.print(f"stopped; go on with: batag train --resume {run.folder}")
                 raise typer.Exit(130)
 
 
@@ -213,16 +213,16 @@ def report(run: FinishedRun, *, as_json: bool) -> None:
     out = console()
     chosen = f"epoch {run.scores['epoch']}, by {run.run.selection.metric}"
     what = "new dev pages" if run.scores.get("old") else "dev pages"
-    out.print(f"the best epoch ({chosen}) on {run.scores['pages']:,} {what}, balanced tags:", markup=False)
+    out.print(f"the best epoch ({chosen}) on {run.scores['pages']:,} {what}, balanced tags:")
     show_scores(run.scores, out)
     show_points(run.scores["points"], out)
     show_old(run.scores, out)
     show_stop_words(run.scores, out)
     for note in doubts(run):
-        out.print(note, style="yellow", markup=False)
+        out.print(note, style="yellow")
     if run.not_exported:
-        out.print(without_onnx(run.not_exported), style="yellow", markup=False)
+        out.print(without_onnx(run.not_exported), style="yellow")
     pictures = f"curves in {run.folder / CURVES}, the dial in {run.folder / DIAL}"
-    out.print(f"{pictures}, bundle in {bundle}; next:", markup=False)
-    out.print(f"  batag evaluate {bundle} TEST_PAGES", markup=False)
-    out.print(f"  batag tag {bundle} PAGES --out TAGGED.jsonl", markup=False)
+    out.print(f"{pictures}, bundle in {bundle}; next:")
+    out.print(f"  batag evaluate {bundle} TEST_PAGES")
+    out.print(f"  batag tag {bundle} PAGES --out TAGGED.jsonl")

@@ -90,6 +90,5 @@ def _show(report: dict[str, Any]) -> None:
     err.print(
         f"{report['pages']:,} pages: {report['labelled_by_people']:,} labelled by people and left alone, "
         f"{report['marked_before']:,} marked before (their tags stay, more are added), "
-        f"{report['without_terms']:,} without a term and so without labels{more}",
-        markup=False,
+        f"{report['without_terms']:,} without a term and so without labels{more}"
     )
