@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from batag.paper.result import Result
     from batag.paper.store import Store
 
+_NOT_NAMED = frozenset({"table", "out", "show", "as_json"})
+"""What a command does not say when it is given again: where files lie, and that nothing is trained."""
+
 
 def paper(
+    context: typer.Context,
     table: Annotated[
         str,
         typer.Argument(
@@ -95,16 +99,7 @@ def paper(
             console(error=True).print("stopped; the same command goes on from here")
             raise typer.Exit(130) from None
     result = Result.gather(definition, cells, store)
-    given: dict[str, Any] = {
-        "train": train and train.name,
-        "dev": dev and dev.name,
-        "test": test and test.name,
-        "jobs": jobs > 1 and jobs,
-    }
-    given |= {"seeds": seeds > 1 and seeds, "only-rows": only_rows, "only-columns": only_columns, "name": name}
-    given |= {"format": format, "columns": columns}
-    given |= {"language": language, "encoding": encoding, "set": set_, "scale-warmup": scale_warmup, "epochs": epochs}
-    command = _command(table, given | {"quick": quick})
+    command = _command(context)
     marks = {"quick": quick, "scaled": scale_warmup, "part": only_rows or only_columns}
     stem = "-".join([corpus.name, table, *(mark for mark, wanted in marks.items() if wanted)])
     report = result.to_dict() | {"command": command}
@@ -179,14 +174,17 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
         )
 
 
-def _command(table: str, given: dict[str, Any]) -> str:
+def _command(context: typer.Context) -> str:
     """The command line that makes this table, with file names instead of paths and without default values."""
-    words = []
-    for option, value in given.items():
+    words = [f"batag paper {context.params['table']}"]
+    for option in context.command.params:
+        value = context.params[option.name or ""]
+        if option.name in _NOT_NAMED or value == option.default:
+            continue
         for each in value if isinstance(value, list) else [value]:
-            if each:
-                words.append(f"--{option}" if each is True else f"--{option} {shlex.quote(str(each))}")
-    return " ".join([f"batag paper {table}", *words])
+            given = each.name if isinstance(each, Path) else str(each)
+            words.append(option.opts[0] if each is True else f"{option.opts[0]} {shlex.quote(given)}")
+    return " ".join(words)
 
 
 def _show(result: Result) -> None:

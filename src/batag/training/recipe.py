@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from batag.bundles.description import LONGEST_WINDOW
+from batag.bundles.description import LONGEST_WINDOW, EncoderOf, HeadOf, InputOf, Share
 from batag.encoders import ENCODERS, build_encoder
 from batag.errors import InputError, UsageError, nearest, unknown_name
 from batag.heads.classifier import own_options
@@ -25,9 +25,7 @@ from batag.training.schedule import VERSIONS
 from batag.training.setting import parse_setting
 
 Weight = Annotated[float, Field(ge=0, le=1)]
-Share = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1, le=100_000_000)]
-Size = Annotated[int, Field(ge=1, le=65_536)]
 Selection = Literal["macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none"]
 _EPOCHS, _STEPS, _MOST_EPOCHS = 8, 1_000, 60
 AUTO = "auto"
@@ -48,25 +46,17 @@ class PagesTable(_Table):
     scheme: Literal["flat", "bio"]
 
 
-class InputTable(_Table):
-    """How tokens become vectors."""
+class InputTable(InputOf, _Table):
+    """How tokens become vectors: what a bundle keeps, and what only training needs."""
 
-    kind: Literal["word", "rich"]
-    word_dropout: Share
-    dropout: Share
     vectors: str
     backbone: str
     min_word_count: Count
-    min_ngram: Annotated[int, Field(ge=1, le=16)]
-    max_ngram: Annotated[int, Field(ge=1, le=16)]
-    ngram_buckets: Annotated[int, Field(ge=1, le=10_000_000)]
-    shape_buckets: Annotated[int, Field(ge=1, le=1_000_000)]
-    part_of_speech_buckets: Annotated[int, Field(ge=0, le=1_000_000)]
 
     @property
     def of_bundle(self) -> dict[str, Any]:
         """What a bundle keeps of it."""
-        return self.model_dump(exclude={"min_word_count", "vectors", "backbone"})
+        return self.model_dump(include=set(InputOf.model_fields))
 
     @property
     def pretrained(self) -> tuple[str, str] | None:
@@ -74,25 +64,14 @@ class InputTable(_Table):
         return next(((kind, source) for kind in _PRETRAINED if (source := getattr(self, kind)) and source != AUTO), None)
 
 
-class EncoderTable(_Table):
+class EncoderTable(EncoderOf, _Table):
     """The encoder; `options` are those that only one has."""
 
-    name: str
-    width: Size
-    depth: Annotated[int, Field(ge=1, le=1_000)]
-    heads: Size
-    inner: Size
-    position: Literal["sinusoid", "none", "linear", "affine"]
-    dropout: Share
     options: dict[Annotated[str, Field(pattern=r"^\w+$")], str | int | float | bool]
 
 
-class HeadTable(_Table):
+class HeadTable(HeadOf, _Table):
     """How vectors become labels."""
-
-    chain: bool
-    window_crf: Annotated[int, Field(ge=0, le=16)]
-    window_crf_buckets: Annotated[int, Field(ge=1, le=100_000_000)]
 
 
 class ObjectiveTable(_Table):
