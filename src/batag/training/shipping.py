@@ -47,5 +47,5 @@ def ship(
         vocabulary=data.vocabulary,
         dictionary=data.dictionary,
         pretrained=pretrained,
-        description=description | learnt,
+        description=description | dict(learnt),
     )
