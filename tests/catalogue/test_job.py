@@ -870,10 +870,10 @@ def test_pages_that_do_not_tell_have_the_language_of_most_of_their_file_in_whate
     assert {title: read[title] for title in (*UNTOLD, *TOLD[-4:])} == dict.fromkeys([*UNTOLD, *TOLD[:3]], "zh-Hans") | {
         TOLD[3]: "en"
     }
-    assert totals.by_majority == len(UNTOLD)
+    assert totals.languages_by_file == {"zh-Hans": len(UNTOLD)}
     whole = contents(tmp_path / "out")
     sorted((tmp_path / "out").glob("part-*"))[-1].unlink()
-    assert run(source, out=tmp_path / "out").by_majority == len(UNTOLD)
+    assert run(source, out=tmp_path / "out").languages_by_file == {"zh-Hans": len(UNTOLD)}
     assert contents(tmp_path / "out") == whole
 
 
@@ -881,5 +881,5 @@ def test_each_file_of_a_job_has_a_usual_language_of_its_own(tmp_path: Path) -> N
     (tmp_path / "ja").mkdir()
     chinese = languages(tmp_path, "jsonl", [*UNTOLD, *TOLD])
     japanese = languages(tmp_path / "ja", "jsonl", ["外套", "こどもの雨具", "コーヒー豆 深煎り"])
-    assert run(chinese, japanese, out=tmp_path / "out").by_majority == len(UNTOLD) + 1
+    assert run(chinese, japanese, out=tmp_path / "out").languages_by_file == {"zh-Hans": len(UNTOLD), "ja": 1}
     assert run(chinese, japanese, out=tmp_path / "said", language="zh-Hant").problems == {}

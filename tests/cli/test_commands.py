@@ -60,9 +60,7 @@ def test_inspect_tells_near_twins_from_the_same_page(batag, tmp_path: Path) -> N
     assert "also in" not in message
 
 
-@pytest.mark.parametrize(
-    ("tags", "message"), [("", "no page is labelled"), (', "tags": []', "none of the 1 labelled pages has a tag")]
-)
+@pytest.mark.parametrize(("tags", "message"), [("", "no page is labelled"), (', "tags": []', "no tag on 1 labelled page, ")])
 def test_inspect_does_not_say_that_tags_fit_where_there_are_none(batag, tmp_path: Path, tags: str, message: str) -> None:
     (tmp_path / "p.jsonl").write_text(f'{{"title": "a red hat"{tags}}}\n', encoding="utf-8")
     text = batag("inspect", tmp_path / "p.jsonl").stdout

@@ -94,4 +94,4 @@ def test_training_into_a_file_says_what_it_begins_with(tmp_path: Path) -> None:
     lines = done.stderr.splitlines()
     assert lines[0] == "reading and segmenting pages"
     assert [line for line in lines if line.startswith("epoch   1")]
-    assert "1 pages do not tell their language and are read as ja, like most of their file" in done.stderr
+    assert "1 page without a clear language, read as ja like most of the file" in done.stderr

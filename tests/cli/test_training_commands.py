@@ -129,25 +129,25 @@ def test_training_on_few_pages_says_what_is_not_to_be_trusted_and_how_many_more_
 def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
     statistics: dict[str, Any] = {
         "train": {"pages": 100, "class_tags": {"goods": 500, "brand": 25}},
-        "dev": {"pages": 100, "class_tags": {"goods": 500, "brand": 20}},
+        "dev": {"pages": 100, "classes": {"goods": 500, "brand": 20}},
         "held_out": False,
     }
     (line, _) = rare_classes(statistics)
     assert line.startswith("brand is rare in train: 25 tags")
     assert "about 100 labelled pages" in line
-    assert "(50 and 20 take about 100 labelled pages more to learn from at this rate)" in line
-    statistics["dev"]["class_tags"]["brand"] = 2
+    assert "(50 tags and 20 tokens take about 100 labelled pages more to learn from at this rate)" in line
+    statistics["dev"]["classes"]["brand"] = 2
     assert rare_classes(statistics)[0].startswith("brand is rare in train and dev: 25 tags")
     wanted = "about 100 labelled pages more to learn from and 900 labelled pages more in dev at this rate"
     assert wanted in rare_classes(statistics)[0]
-    statistics["dev"]["class_tags"]["brand"] = 0
+    statistics["dev"]["classes"]["brand"] = 0
     assert "and 80 labelled pages more in dev" in rare_classes(statistics)[0]
-    statistics["dev"]["class_tags"]["brand"] = 2
+    statistics["dev"]["classes"]["brand"] = 2
     statistics["held_out"] = True
     assert "about 9,000 labelled pages" in rare_classes(statistics)[0]
     statistics["train"]["class_tags"]["brand"] = 262
-    assert rare_classes(statistics)[0].startswith("brand is rare in dev: 262 tags to learn from, 2 to be measured by")
-    statistics["train"]["class_tags"], statistics["dev"]["class_tags"] = ({"goods": 50}, {"goods": 20})
+    assert rare_classes(statistics)[0].startswith("brand is rare in dev: 262 tags to learn from, 2 tokens to be measured by")
+    statistics["train"]["class_tags"], statistics["dev"]["classes"] = ({"goods": 50}, {"goods": 20})
     assert rare_classes(statistics) == []
 
 

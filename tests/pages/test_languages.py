@@ -72,6 +72,7 @@ def test_an_unknown_language_is_an_error_that_lists_all(cherokee: str) -> None:
         ("red shoes for men", "en"),
         ("無線藍牙耳機", "zh-Hant"),
         (f"無線藍牙耳機 {RED[:1]}", "zh-Hant"),
+        (f"Waterproof hiking boots for men and women {RED[:1]}", "en"),
     ],
 )
 def test_a_new_language_is_recognised_by_letters_of_its_own(cherokee: str, text: str, language: str) -> None:

@@ -115,6 +115,9 @@ def test_text_without_letters_has_the_default(text: str) -> None:
         ("ＮＩＫＥ", "en"),
         ("日本の味 台灣製 抹茶餅乾禮盒 12入", "zh-Hant"),
         ("優の良品 北海道牛乳餅乾 綜合口味禮盒", "zh-Hant"),
+        ("SONY ヘッドホン", "ja"),
+        ("Nike 慢跑鞋", "zh-Hant"),
+        ("Waterproof hiking boots for men and women の", "en"),
         ("Panasonic パナソニック 冷氣機 變頻冷暖 一級能效 原廠保固三年 含基本安裝", "zh-Hant"),
     ],
 )

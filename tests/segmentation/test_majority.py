@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.strategies import written
+from tests.tiny import make_bundle, typed
 
 from batag.segmentation import majority
 from batag.segmentation.detection import detect_language, possible_languages
@@ -94,3 +95,22 @@ def test_a_default_counts_only_where_a_text_may_be_in_it() -> None:
     assert detect_language("外套", default="ja") == "ja"
     assert detect_language("卫衣", default="ja") == "zh-Hans"
     assert detect_language("外套", default="en") == "zh-Hant"
+
+
+def test_every_command_that_reads_a_file_says_how_many_pages_are_read_like_the_rest(tmp_path: Path) -> None:
+    tags: list[object] = []
+    lines = (json.dumps({"title": title, "tags": tags}) + "\n" for title in ("NIKE", *JAPANESE))
+    pages, terms = written(tmp_path / "pages.jsonl", "".join(lines)), written(tmp_path / "terms.txt", "NIKE\n")
+    bundle = make_bundle(tmp_path / "bundle")
+    commands: list[tuple[object, ...]] = [
+        ("segment", pages),
+        ("weak", pages, "--terms", f"{terms}=brand", "--out", tmp_path / "weak.jsonl"),
+        ("evaluate", bundle, pages),
+        ("tag", bundle, pages),
+        ("tag", bundle, pages, "--out", tmp_path / "tagged.jsonl"),
+    ]
+    for command in commands:
+        done = typed(*command)
+        assert done.returncode == 0, done.stderr
+        said = " ".join(done.stderr.split())
+        assert said.count("1 page without a clear language, read as ja like most of the file (--language sets it for all)") == 1

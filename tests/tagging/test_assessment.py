@@ -266,7 +266,7 @@ def test_the_tables_of_the_command_hold_the_same_numbers(
         for name, each in members.items():
             (row,) = (row for row in rows if row[:2] == [group, name])
             assert row[2:4] == [f"{each['tokens']['tokens']:,}", f"{100 * each['tokens']['macro_f1']:.1f}"]
-    assert f"{report['pages_all_right']} of 24 pages are all right; left out: 1 not labelled" in out
+    assert f"{report['pages_all_right']} of 24 pages all right; left out: 1 not labelled" in out
 
 
 def test_the_wrong_pages_of_the_command_are_consistent(files: Path, report: dict[str, Any], tmp_path: Path) -> None:

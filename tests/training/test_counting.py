@@ -206,7 +206,7 @@ def test_training_says_how_old_and_new_pages_score_and_that_few_pages_are_chance
     done = typed("train", tmp_path / "new.jsonl", *start, "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert "dev: 40 old pages are scored apart; the best epoch is chosen by the 7 new ones" in " ".join(done.stderr.split())
+    assert "dev: 40 old pages scored apart; the best epoch is chosen by 7 new pages" in " ".join(done.stderr.split())
     assert "(old pages: macro F1" in " ".join(done.stderr.split())
     assert "on 7 new dev pages" in said
     assert "apart from that, 40 old dev pages: macro F1" in said

@@ -35,7 +35,7 @@ class Options(Output):
 @dataclass(frozen=True, kw_only=True)
 class PartReport:
     """The record of a finished part: numbers of rows and errors, tags by label, all problems, hashes of input and output, pages
-    that occurred in the part before (`seen_before`), pages that got the language of most pages of their file (`by_majority`),
+    that occurred in the part before (`seen_before`), pages that got the language of most pages of their file,
     and escaped cells."""
 
     number: int
@@ -44,7 +44,7 @@ class PartReport:
     rows: int
     errors: int
     seen_before: int
-    by_majority: int
+    languages_by_file: dict[str, int]
     tokens: int
     tags: dict[str, int]
     problems: list[dict[str, str]]
@@ -66,7 +66,7 @@ def tag_part(
 
 def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, began: float) -> tuple[bytes, PartReport]:
     rows = read_rows(part, whole=options.format != "parquet" or not part.is_range)
-    tags, tokens, seen_before, by_majority = _tags(tagger, rows, options, progress)
+    tags, tokens, seen_before, languages_by_file = _tags(tagger, rows, options, progress)
     shown = options.labels or tagger.labels
     data, written = encode(rows, tags, options, labels=tagger.labels, shown=shown, segmentation=tagger.segmentation)
     problems = [problem for own in rows.problems for problem in own]
@@ -81,7 +81,7 @@ def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, 
         rows=part.rows,
         errors=len(failed | written.cut.keys()),
         seen_before=seen_before,
-        by_majority=by_majority,
+        languages_by_file=dict(languages_by_file),
         tokens=tokens,
         tags=dict(Counter(tag.label for each in tags for tag in each)),
         problems=[asdict(problem) for problem in problems],
@@ -106,9 +106,11 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> tuple[list[Sequence[Tag]], int, int, int]:
+def _tags(
+    tagger: Tagger, rows: Rows, options: Options, progress: Progress
+) -> tuple[list[Sequence[Tag]], int, int, Counter[str]]:
     """Return the tags of each row, the number of tokens, the number of pages that occurred in the part before (with the same
-    text, or the same words after cleaning), and the number of pages with the language of most pages of their file."""
+    text, or the same words after cleaning), and the number of pages by language that have that of most pages of their file."""
     known: dict[tuple[Any, ...], int] = {}
     of_row: list[int] = []
     distinct_pages: list[Page] = []
@@ -122,13 +124,13 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
             distinct_pages.append(page)
         of_row.append(number)
     found: list[Sequence[Tag]] = []
-    by_file: list[bool] = []
+    by_file: list[str | None] = []
     answers: Known = {}
     tokens = kept = again = 0
     for start in range(0, len(distinct_pages), POOL):
         predictions = tagger.predict_all(distinct_pages[start : start + POOL], known=answers)
         found += [choose(tags, options) for tags in tagger.tags_of_all(predictions, options.richness)]
-        by_file += [prediction.by_file for prediction in predictions]
+        by_file += [each.language if each.by_file else None for each in predictions]
         lengths = [sum(len(field.tokens) for field in prediction.fields) for prediction in predictions]
         tokens += sum(lengths)
         again += sum(prediction.again for prediction in predictions)
@@ -139,8 +141,8 @@ def _tags(tagger: Tagger, rows: Rows, options: Options, progress: Progress) -> t
         progress(len(predictions))
     good = sum(number >= 0 for number in of_row)
     progress(len(of_row) - len(distinct_pages))
-    by_majority = sum(by_file[number] for number in of_row if number >= 0)
-    return [found[number] if number >= 0 else () for number in of_row], tokens, good - len(distinct_pages) + again, by_majority
+    languages = Counter(language for number in of_row if number >= 0 and (language := by_file[number]) is not None)
+    return [found[number] if number >= 0 else () for number in of_row], tokens, good - len(distinct_pages) + again, languages
 
 
 def choose(tags: Sequence[Tag], options: Options) -> Sequence[Tag]:

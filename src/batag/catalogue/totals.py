@@ -9,7 +9,9 @@ from typing import Any
 
 from batag.catalogue.tagged import PartReport
 
-_COUNTS = ("pages", "parts", "errors", "seen_before", "by_majority", "tokens", "escaped")
+_COUNTS = ("pages", "parts", "errors", "seen_before", "tokens", "escaped")
+
+_COUNTERS = ("tags", "languages_by_file", "problems")
 
 
 @dataclass
@@ -23,10 +25,10 @@ class Totals:
     parts: int = 0
     errors: int = 0
     seen_before: int = 0
-    by_majority: int = 0
     tokens: int = 0
     escaped: int = 0
     tags: Counter[str] = field(default_factory=Counter)
+    languages_by_file: Counter[str] = field(default_factory=Counter)
     problems: Counter[str] = field(default_factory=Counter)
     fraction: float = 0.0
 
@@ -41,20 +43,21 @@ class Totals:
         for name in _COUNTS[2:]:
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.tags.update(report.tags)
+        self.languages_by_file.update(report.languages_by_file)
         self.problems.update(problem["kind"] for problem in report.problems)
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Totals:
         """The totals of a job that was finished before."""
         counts = {name: record[name] for name in _COUNTS}
-        return cls(**counts, found=counts["pages"], tags=Counter(record["tags"]), problems=Counter(record["problems"]))
+        tags, languages, problems = (Counter(record[name]) for name in _COUNTERS)
+        return cls(**counts, found=counts["pages"], tags=tags, languages_by_file=languages, problems=problems)
 
     def to_dict(self) -> dict[str, Any]:
         """The totals as a JSON object."""
         return {name: getattr(self, name) for name in _COUNTS} | {
             "pages_found_tagged": self.found,
-            "tags": dict(self.tags.most_common()),
-            "problems": dict(self.problems.most_common()),
+            **{name: dict(getattr(self, name).most_common()) for name in _COUNTERS},
             "seconds": round(self.seconds, 2),
             "pages_per_second": round((self.pages - self.found) / max(self.seconds, 1e-9), 1),
         }

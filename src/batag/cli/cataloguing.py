@@ -16,7 +16,7 @@ from batag.catalogue.output import COMPRESSIONS
 from batag.catalogue.place import is_remote, local
 from batag.catalogue.tagged import Options
 from batag.catalogue.totals import Totals
-from batag.cli.files import note_lost_sources
+from batag.cli.files import note_by_file, note_lost_sources
 from batag.cli.options import Reading
 from batag.cli.terminal import collected_problems, console, counted, escaped_cells, one_line, print_json
 from batag.engines.choice import LARGE_BYTES, choose_engine
@@ -127,6 +127,7 @@ def run(
         raise typer.Exit(130) from None
     if shape.format in NEEDS_TOKENS:
         note_lost_sources(shape.format, {MODEL: totals.tags.total()}, pages=totals.pages - totals.errors)
+    note_by_file(totals.languages_by_file)
     if as_json:
         print_json(totals.to_dict() | {"engine": job.engine, "out": shape.out})
     else:
@@ -142,9 +143,8 @@ def summary(totals: Totals, out: str) -> str:
     before = f", {totals.found:,} of them before" if totals.found else ""
     again = f", {100 * totals.seen_before / totals.pages:.1f} % seen before" if totals.seen_before else ""
     errors = f", {totals.errors:,} with an error" if totals.errors else ""
-    language = f", {totals.by_majority:,} read in the language of most of their file" if totals.by_majority else ""
     cells = f"; {escaped_cells(totals.escaped)}" if totals.escaped else ""
-    return f"{counted(totals.pages, 'page')} tagged in {out}{before} ({rate}{again}{errors}{language}): {classes}{cells}"
+    return f"{counted(totals.pages, 'page')} tagged in {out}{before} ({rate}{again}{errors}): {classes}{cells}"
 
 
 def _is_large(inputs: Inputs) -> bool:
@@ -191,5 +191,5 @@ def _going(totals: Totals) -> str:
     pages = totals.pages + totals.going
     rate = (pages - totals.found) / max(totals.seconds, 1e-9)
     tokens = totals.tokens / max(totals.pages, 1) * rate
-    errors = f", {totals.errors:,} errors" if totals.errors else ""
+    errors = f", {counted(totals.errors, 'error')}" if totals.errors else ""
     return f"{counted(pages, 'page')}, part {totals.parts:,}, {rate:,.0f} pages and {tokens:,.0f} tokens per second{errors}"

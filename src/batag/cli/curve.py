@@ -41,7 +41,7 @@ def curve(
     from rich.table import Column, Table
 
     from batag.cli.tables import percent
-    from batag.cli.terminal import Pace, cell, console, one_line, print_json, watched
+    from batag.cli.terminal import Pace, cell, console, counted, one_line, print_json, watched
     from batag.errors import InputError
     from batag.evaluation.charts import draw_learning_curve
     from batag.pages.file import check_targets
@@ -61,7 +61,7 @@ def curve(
         held = None if dev is None else [page for path in dev for page in reading.pages(path, found)]
     err = console(error=True)
     if unseen := sum(page.reviewed is False for page in [*given, *(held or [])]):
-        note = f"{unseen:,} pages that no person has seen are left out: a curve is of what people labelled"
+        note = f"{counted(unseen, 'page')} that no person has seen left out: a curve is of what people labelled"
         err.print(note, style="yellow")
     without: list[dict[str, int]] = []
     points: list[Point] = []
@@ -76,7 +76,7 @@ def curve(
             chosen = read_recipe(recipe, settings=["training.export=false", *changes, f"training.seed={seed}"])
             for size in parse_sizes(sizes, most=len(train)):
                 before = len(points)
-                task = shown.add_task(f"{size:,} pages, seed {seed}", total=None)
+                task = shown.add_task(f"{counted(size, 'page')}, seed {seed}", total=None)
                 for done in train_point(out / f"{size}-{seed}", train[:size], scored, chosen, device=device):
                     if isinstance(done, PreparedRun):
                         steps = done.epochs * done.steps_per_epoch
@@ -84,15 +84,15 @@ def curve(
                     elif isinstance(done, StepDone):
                         shown.update(task, completed=done.step)
                         if not err.is_terminal and pace.due():
-                            err.print(f"{size:,} pages, seed {seed}: step {done.step:,} of {steps:,}")
+                            err.print(f"{counted(size, 'page')}, seed {seed}: step {done.step:,} of {steps:,}")
                     elif isinstance(done, Point):
                         points.append(done)
                         scores = f"macro F1 {percent(done.macro_f1)} F2 {percent(done.macro_f2)}"
-                        err.print(f"{size:,} pages, seed {seed}: {scores}")
+                        err.print(f"{counted(size, 'page')}, seed {seed}: {scores}")
                 shown.remove_task(task)
                 if len(points) == before:
                     without.append({"pages": size, "seed": seed})
-                    err.print(f"{size:,} pages, seed {seed}: left out, no tag is on them", style="yellow")
+                    err.print(f"{counted(size, 'page')}, seed {seed}: left out, without a tag", style="yellow")
     if not points:
         todo = "Ask for larger --sizes, or see docs/labelling.md"
         raise InputError("no tag on the pages of any size", where=", ".join(map(str, pages)), todo=todo)

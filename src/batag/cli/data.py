@@ -201,28 +201,31 @@ def segment(
 ) -> None:
     """Split text into tokens: coloured in the terminal, one line per text in a pipe, with offsets with --json."""
     import json
+    from collections import Counter
 
-    from batag.cli.files import text_or_pages
+    from batag.cli.files import note_by_file, text_or_pages
     from batag.cli.terminal import console
     from batag.pages.cleaning import parse_rules
     from batag.pages.file import check_targets
     from batag.segmentation.dictionary import Dictionary
-    from batag.segmentation.segmentation import Segmentation, language_of
+    from batag.segmentation.segmentation import Segmentation
 
     check_targets([reading.problems], [*(texts or []), dictionary])
     cutter = Segmentation(
         segmentation, rules=parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
     )
-    out = console()
+    out, untold = console(), Counter[str]()
     with reading.collected() as found:
         for page in text_or_pages(texts or [], field="text", doing="segmenting", problems=found, **reading.options):
-            for field in cutter(page):
+            (tokenized,) = cutter.tokenize([page])
+            untold[tokenized.language] += tokenized.by_file
+            for field in tokenized.fields:
                 if as_json:
                     tokens = [
                         {"text": word, "start": start, "end": end}
                         for word, (start, end) in zip(field.words, field.origins, strict=True)
                     ]
-                    line = {"id": page.id, "field": field.name, "language": language_of(page), "tokens": tokens}
+                    line = {"id": page.id, "field": field.name, "language": tokenized.language, "tokens": tokens}
                     typer.echo(json.dumps(line, ensure_ascii=False))
                 elif out.is_terminal:
                     from rich.text import Text
@@ -232,3 +235,4 @@ def segment(
                     out.print(Text(" ").join(Text(word, style) for word, style in words))
                 else:
                     typer.echo(separator.join(field.words))
+    note_by_file(untold)

@@ -39,8 +39,9 @@ def evaluate(
     from itertools import chain
 
     from batag.cli.cautions import unseen
+    from batag.cli.files import note_by_file
     from batag.cli.tables import show_groups, show_scores, show_stop_words
-    from batag.cli.terminal import console, one_line, print_json, watched
+    from batag.cli.terminal import console, counted, one_line, print_json, watched
     from batag.errors import InputError, UsageError
     from batag.evaluation.charts import check_picture, draw_scores
     from batag.pages.file import check_targets, once_only, open_output
@@ -73,6 +74,7 @@ def evaluate(
     report = assessment.report()
     for line in unseen(assessment.measured_by):
         console(error=True).print(line, style="bold red")
+    note_by_file(assessment.languages_by_file)
     if dial is not None:
         report["dial"] = draw_sweep(
             tagger, chain.from_iterable(reading.pages(path, usual_columns=usual) for path in pages), dial
@@ -84,7 +86,7 @@ def evaluate(
         print_json({"bundle": str(bundle), "files": [str(path) for path in pages]} | report | {"problems": dict(found.counts)})
         return
     out = console()
-    line = f"{assessment.right:,} of {assessment.pages:,} pages are all right"
+    line = f"{assessment.right:,} of {counted(assessment.pages, 'page')} all right"
     for number, what in ((assessment.not_labelled, "not labelled"), (assessment.not_reviewed, "seen by no person")):
         line += f"; left out: {number:,} {what}" if number else ""
     out.print(line)
@@ -98,7 +100,7 @@ def evaluate(
     if dial is not None:
         drawn = report["dial"]
         errors = f"ECE {drawn['ece']['raw']:.3f} before calibration, {drawn['ece']['calibrated']:.3f} after"
-        out.print(f"scores of {drawn['tags']:,} tags, of any richness: {errors}")
+        out.print(f"scores of {counted(drawn['tags'], 'tag')}, of any richness: {errors}")
     for path, what in ((wrong, "wrong pages"), (chart, "chart"), (dial, "dial")):
         if path is not None:
             out.print(f"{what} in {path}")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from batag.cli.cautions import by_file
 from batag.cli.terminal import console, counted, watched
 from batag.errors import InputError, nearest
 from batag.pages.file import once_only
@@ -97,6 +98,12 @@ def save(
     if unseen:
         note_lost_sources(format, lost, pages=unseen)
     return count
+
+
+def note_by_file(languages: Mapping[str, int]) -> None:
+    """Print how many pages were read in the language of most pages of their file, by language."""
+    for line in by_file(languages):
+        console(error=True).print(line, style="yellow")
 
 
 def note_lost_sources(format: str, tags: Mapping[str, int], *, pages: int) -> None:

@@ -197,13 +197,15 @@ def _show_findings(report: dict[str, Any], out: Console) -> None:
 
 def _all_is_well(report: dict[str, Any]) -> str:
     """The line about checks that found nothing; pages without tags cannot fail them."""
+    from batag.cli.terminal import counted
+
     splits = report["splits"].values()
     looked = ["no page stands in two splits"] if len(report["splits"]) > 1 else []
     if any(tags["tags"] for counts in splits for tags in counts["classes"].values()):
         looked = ["tags fit the tokens", "no disagreement", *looked]
         return f"nothing: {', '.join(looked)}"
     labelled = sum(counts["labelled_pages"] for counts in splits)
-    what = f"none of the {labelled:,} labelled pages has a tag" if labelled else "no page is labelled"
+    what = f"no tag on {counted(labelled, 'labelled page')}" if labelled else "no page is labelled"
     return f"{what}, so no tag could be checked (docs/labelling.md says how to label){''.join(f'; {each}' for each in looked)}"
 
 

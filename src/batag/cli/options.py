@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from batag.errors import UsageError, nearest
-from batag.pages.fields import KNOWN_KEYS
+from batag.pages.fields import EXAMPLE, KNOWN_KEYS
 from batag.pages.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def parse_columns(text: str | None) -> dict[str, str]:
     for part in text.split(",") if text else []:
         ours, equals, theirs = part.partition("=")
         if not (equals and ours.strip() and theirs.strip()):
-            raise UsageError(f"--columns {part!r} is not FIELD=COLUMN", todo="Write it like title=name,description=body")
+            raise UsageError(f"--columns {part!r} is not FIELD=COLUMN", todo=f"Write it like {EXAMPLE}")
         name = ours.strip()
         if name not in KNOWN_KEYS and (near := nearest(name, KNOWN_KEYS, cutoff=0.8)):
             todo = f"Did you mean {near}={theirs.strip()}? A field of your own needs a name that is less alike"

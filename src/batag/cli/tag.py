@@ -138,19 +138,21 @@ def _stream(
     """Tag page by page, to the terminal, a pipe or a file."""
     import sys
     import time
+    from contextlib import ExitStack
     from dataclasses import replace
 
     from batag.catalogue.tagged import choose
     from batag.catalogue.totals import Totals
     from batag.cli.cataloguing import summary
-    from batag.cli.files import save, text_or_pages
+    from batag.cli.files import note_by_file, save, text_or_pages
     from batag.cli.terminal import console
     from batag.pages.fields import MAIN_FIELD
     from batag.pages.record import dump, to_record
 
     totals = Totals(began=time.monotonic())
     terminal = console()
-    with reading.collected() as found:
+    with reading.collected() as found, ExitStack() as end:
+        end.callback(lambda: note_by_file(totals.languages_by_file))
 
         def tagged() -> Iterator[Page]:
             how = reading.options | {"usual_columns": tagger.usual_columns}
@@ -159,6 +161,7 @@ def _stream(
                 kept = choose(tagger.tags_of(prediction, chosen.richness), chosen)
                 totals.tags.update(each.label for each in kept)
                 totals.pages += 1
+                totals.languages_by_file[prediction.language] += prediction.by_file
                 page = prediction.page
                 yield replace(page, tags=tuple(kept), labelled=True, reviewed=False, extra={**page.extra, "error": None})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,10 @@ import typer
 from batag.cli import options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from batag.labels.weak import Terms
+    from batag.pages.page import Page
 
 
 def weak(
@@ -31,7 +35,7 @@ def weak(
     as_json: options.Json = False,
 ) -> None:
     """Label pages with term lists (weak labels): longest terms first, whole words, any case, width or Chinese script."""
-    from batag.cli.files import save
+    from batag.cli.files import note_by_file, save
     from batag.cli.terminal import print_json, watched
     from batag.labels.weak import Marking
     from batag.pages.file import check_targets
@@ -45,12 +49,24 @@ def weak(
     marking = Marking(_lists(terms), cutter)
     with reading.collected() as found:
         reader = reading.pages(source, found)
-        save(marking(watched(reader, doing="marking")), out, source=source, format=written, problems=found, segmentation=cutter)
+        given = _counted(watched(reader, doing="marking"), untold := Counter[str]())
+        save(marking(given), out, source=source, format=written, problems=found, segmentation=cutter)
+    note_by_file(untold)
     report = marking.report() | {"out": out, "problems": dict(found.counts)}
     if as_json and out != "-":
         print_json(report)
     else:
         _show(report)
+
+
+def _counted(pages: Iterable[Page], untold: Counter[str]) -> Iterator[Page]:
+    """The pages, and in `untold` by language how many have only that of most pages of the file."""
+    from batag.segmentation.segmentation import settled_language
+
+    for page in pages:
+        language, by_file = settled_language(page)
+        untold[language] += by_file
+        yield page
 
 
 def _lists(given: list[str]) -> Terms:
@@ -79,16 +95,16 @@ def _lists(given: list[str]) -> Terms:
 def _show(report: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from batag.cli.terminal import cell, console
+    from batag.cli.terminal import cell, console, counted
 
     err = console(error=True)
     table = Table("label", "terms", "found on pages", "tags")
     for label, row in report["labels"].items():
         table.add_row(cell(label), *(f"{row[key]:,}" for key in ("terms", "found", "tags")))
     err.print(table)
-    more = f"; {report['in_two_lists']:,} terms stand in two lists (the first counts)" if report["in_two_lists"] else ""
+    more = f"; {counted(report['in_two_lists'], 'term')} in two lists (the first counts)" if report["in_two_lists"] else ""
     err.print(
-        f"{report['pages']:,} pages: {report['labelled_by_people']:,} labelled by people and left alone, "
+        f"{counted(report['pages'], 'page')}: {report['labelled_by_people']:,} labelled by people and left alone, "
         f"{report['marked_before']:,} marked before (their tags stay, more are added), "
         f"{report['without_terms']:,} without a term and so without labels{more}"
     )

@@ -3,6 +3,7 @@
 Gold tags are taken as people set them: adjacent tags are separate, and a tag that does not fit the tokens counts as missed.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,6 +47,7 @@ class Assessment:
     measured_by: str = PERSON
     unknown_classes: set[str] = field(default_factory=set)
     stop_words: StopWordCounts = field(default_factory=StopWordCounts)
+    languages_by_file: Counter[str] = field(default_factory=Counter)
 
     def report(self) -> dict[str, Any]:
         counts: dict[str, Any] = {"pages": self.pages, "pages_all_right": self.right}
@@ -59,6 +61,7 @@ class Assessment:
         page, tags = prediction.page, decoding.tags_of(prediction, richness)
         scheme = decoding.scheme
         self.pages += 1
+        self.languages_by_file[prediction.language] += prediction.by_file
         self.unknown_classes |= {tag.label for tag in page.tags} - set(scheme.classes)
         for each, labels in zip(prediction.fields, decoding.labels_of(prediction, richness), strict=True):
             self.scores.add(

@@ -14,6 +14,8 @@ MAIN_FIELD = STANDARD_FIELDS[0]
 """The field of a bare text. In the words of a page, every other field is preceded by `<name>`."""
 KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "reviewed", "tokens", *STANDARD_FIELDS})
 """The keys of a record that batag reads; all others are kept in `Page.extra`."""
+EXAMPLE = ",".join(f"{field}={column}" for field, column in zip(STANDARD_FIELDS, ("name", "body"), strict=False))
+"""How `--columns` is written, for messages."""
 _TEXTS = frozenset({*STANDARD_FIELDS, "fields", "more", KEY})
 
 
@@ -71,7 +73,7 @@ def meant_columns(columns: Mapping[str, str], names: Iterable[str]) -> str:
         pairs = (f"{column}={field}" if field in turned else f"{field}={column}" for field, column in columns.items())
         return f"Did you mean --columns {','.join(pairs)}? The field comes first, then the file's column."
     if "=" in theirs:
-        return "Put commas between the pairs: title=name,description=body."
+        return f"Put commas between the pairs: {EXAMPLE}."
     near = nearest(theirs, there)
     return f"Did you mean --columns {ours}={near}?" if near else ""
 

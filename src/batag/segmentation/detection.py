@@ -10,6 +10,9 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]")
 _WORD = re.compile(r"\b[^\W\d_]{3,}\b")
 _ENGLISH_WORDS = 3
+_LATIN_PER_LETTER = 6
+"""A text with more Latin letters than this for each letter of another language is English: pages in all languages are full of
+Latin names, but English ones have few foreign letters."""
 
 
 def detect_language(text: str, *, default: str | None = None) -> str:
@@ -22,7 +25,8 @@ def detect_language(text: str, *, default: str | None = None) -> str:
 def possible_languages(text: str) -> tuple[str, ...]:
     """All languages that a text may be in, likeliest first; only one if it is clear."""
     for row in LANGUAGES.values():
-        if row.letters and (own := len(re.findall(row.letters, text))) and own >= len(CJK.findall(text)):
+        own = len(re.findall(row.letters, text)) if row.letters else 0
+        if own and own >= len(CJK.findall(text)) and _LATIN_PER_LETTER * own >= len(_LATIN.findall(text)):
             return (row.name,)
     kinds = text.translate(_KINDS)
     hiragana, katakana, latin = map(kinds.count, "hkl")
@@ -52,7 +56,7 @@ def _likeliest(hiragana: int, katakana: int, traditional: int, simplified: int, 
     kana = hiragana + katakana
     characters = kana + traditional + simplified + japanese + other
     # Product pages in Chinese and Japanese are full of Latin names; the other way round is rare.
-    if 6 * characters < latin:
+    if _LATIN_PER_LETTER * characters < latin:
         return "en"
     # Chinese pages borrow a kana or two (の) or a name in katakana; Japanese ones are seldom without hiragana.
     if kana >= 0.3 * characters or (hiragana > 1 and hiragana >= 0.07 * characters):

@@ -209,7 +209,7 @@ class Tagger:
                 return f"page {page.id}: more than {limit}"
             return page
         if not isinstance(page, Mapping):
-            return f"{type(page).__name__} is not a page: give a Page, or a dict with title and/or description"
+            return f"{type(page).__name__} is not a page: give a Page, or a dict with {' and/or '.join(STANDARD_FIELDS)}"
         problems, usual = Problems(), self.usual_columns
         texts = [*STANDARD_FIELDS, *(column for field, column in usual.items() if field not in _NO_TEXTS)]
         try:

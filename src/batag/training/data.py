@@ -180,7 +180,7 @@ class Data:
     @cached_property
     def tuned_by_both(self) -> bool:
         """Whether operating points and calibration need the old dev pages too: a class has too few tokens on the new ones."""
-        return bool(self.old_dev) and self.new_dev.fewest_tokens(self.scheme) < settings.rare_dev_tags
+        return bool(self.old_dev) and self.new_dev.fewest_tokens(self.scheme) < settings.rare_dev_tokens
 
     def learnt_from(self) -> dict[str, Any]:
         """What a bundle says of its pages; it also reads the fields and columns of its base bundle."""

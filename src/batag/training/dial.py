@@ -97,7 +97,7 @@ def dial_on_dev(
     betas: Sequence[float] = _BETAS,
     before: Dial | None = None,
 ) -> Dial:
-    """The operating points by the probabilities that were found for dev pages; a class with fewer than `rare_dev_tags` tokens
+    """The operating points by the probabilities that were found for dev pages; a class with fewer than `rare_dev_tokens` tokens
     there stays as it was `before`."""
     pages = {page: number for number, page in enumerate(dict.fromkeys(each.page for each in dev))}
     kept = [np.array(example.labels, dtype=np.int64) >= 0 for example in dev]
@@ -110,7 +110,7 @@ def dial_on_dev(
         np.concatenate(of_page),
         scheme,
         betas=betas,
-        fewest=settings.rare_dev_tags,
+        fewest=settings.rare_dev_tokens,
         before=before,
     )
 
