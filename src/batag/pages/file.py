@@ -1,6 +1,7 @@
 """Open files: input from disk, remote stores and pipes; output that is written atomically and never over its own input."""
 
 import gzip
+import hashlib
 import io
 import os
 import stat
@@ -26,6 +27,12 @@ def open_file(path: Path | str) -> BinaryIO:
     except OSError as error:
         what = f"cannot be opened ({error.strerror})"
         raise InputError(what, where=str(path), todo="Check the name and the rights") from error
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with open_file(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def _remote(address: str) -> BinaryIO:

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from batag.training.data import digest
+from batag.pages.file import digest
 
 _UNREAD = ("training.checkpoint_steps", "training.export", "training.replay", "dial.")
 """Settings (or tables) that do not influence the result of a cell."""

@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from batag.pages.file import digest
 from batag.pages.formats import write_pages
 from batag.sample import LANGUAGES, sample_pages
-from batag.training.data import digest
 
 PARTS = ("train", "dev", "test")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from batag.labels.provenance import Measuring, as_learnt
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import parse_rules
 from batag.pages.duplicates import twins_of
+from batag.pages.file import digest
 from batag.pages.page import Page
 from batag.pages.problems import Problems
 from batag.pages.splitting import assign_splits
@@ -139,16 +139,6 @@ def _unchanged(entry: Mapping[str, Any], *, todo: str) -> Path:
     if digest(path) != entry["sha256"]:
         raise InputError("has changed since the run began", where=entry["file"], todo=todo)
     return path
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    try:
-        with open(path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        what = f"cannot be opened ({error.strerror})"
-        raise InputError(what, where=str(path), todo="Check the name and the rights") from error
 
 
 @dataclass

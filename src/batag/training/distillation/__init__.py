@@ -27,11 +27,12 @@ from batag.features.pretrained import PretrainedFeatures, join
 from batag.heads.classifier import TokenClassifier
 from batag.labels.provenance import Measuring
 from batag.labels.scheme import IGNORED
+from batag.pages.file import digest
 from batag.pages.page import Page, without_surrogates
 from batag.segmentation.segmentation import language_of
 from batag.training.base_bundle import recipe_of
 from batag.training.checkpoint import disk_errors
-from batag.training.data import Data, digest
+from batag.training.data import Data
 from batag.training.dial import measure_dial
 from batag.training.distillation.agreement import Agreement, compare
 from batag.training.distillation.projection import project
