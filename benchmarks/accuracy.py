@@ -223,10 +223,10 @@ def score(test: Dev, found: Sequence[Any], decoding: Decoding, point: str | None
     for prediction in test.predictions(map(np.asarray, found), Segmentation(), **WHOLE, labels=len(scheme.labels)):
         total.add(prediction, decoding, richness=point)
         own = TokenScores(scheme)
-        for field, said in zip(prediction.fields, decoding.labels_of(prediction, point), strict=True):
+        for field, predicted in zip(prediction.fields, decoding.labels_of(prediction, point), strict=True):
             truth = true_labels(prediction.page, field, scheme)
-            own.add(truth, said)
-            for kept, numbers in zip(names, (np.maximum(truth, 0), said), strict=True):
+            own.add(truth, predicted)
+            for kept, numbers in zip(names, (np.maximum(truth, 0), predicted), strict=True):
                 kept.append(["O" if number == 0 else scheme.labels[number] for number in numbers])
         pages.append(own.confusion.flatten().tolist())
     report = total.report()
@@ -236,10 +236,10 @@ def score(test: Dev, found: Sequence[Any], decoding: Decoding, point: str | None
     return macros | scores | (_entities(*names) if scheme.name == "bio" else {})
 
 
-def _entities(gold: list[list[str]], said: list[list[str]]) -> dict[str, float]:
+def _entities(gold: list[list[str]], predicted: list[list[str]]) -> dict[str, float]:
     from seqeval.metrics import f1_score
 
-    return {"entity_f1": float(f1_score(gold, said))}
+    return {"entity_f1": float(f1_score(gold, predicted))}
 
 
 def best_of(results: Sequence[dict[str, Any]], point: str) -> list[dict[str, Any]]:
@@ -248,40 +248,42 @@ def best_of(results: Sequence[dict[str, Any]], point: str) -> list[dict[str, Any
 
 
 def table(name: str, results: Sequence[dict[str, Any]], kept: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Mean and spread of each system at its balanced and rich points, and batag's lead over each: as Markdown and as facts;
-    `kept` has the facts of before, whose other seeds are taken along."""
+    """Mean and spread of each system at its balanced and rich points, and batag's lead over each, as Markdown and as JSON;
+    `kept` has the results of earlier runs, whose other seeds are kept."""
     by = {system: own for system in SYSTEMS if (own := [each for each in results if each["system"] == system])}
     shown = [column for column in COLUMNS if column.key in results[0]["points"]["as it is"]]
-    facts = {
-        system: _facts(by.get(system, ()), shown, kept.get(system, {})) for system in SYSTEMS if system in by or system in kept
+    summaries = {
+        system: _summary(by.get(system, ()), shown, kept.get(system, {}))
+        for system in SYSTEMS
+        if system in by or system in kept
     }
     lines = [
         f"## {name}\n",
         f"| system | seeds | {' | '.join(column.title for column in shown)} | training s | tokens/s |",
         f"|{'---|' * (len(shown) + 4)}",
     ]
-    for system, own in facts.items():
+    for system, own in summaries.items():
         cells = [_spread(own[column.title]) for column in shown]
         cells += (f"{own[key]:,.0f}" for key in ("seconds", "tokens_per_second"))
         lines.append(f"| {system} | {len(own['seeds'])} | {' | '.join(cells)} |")
     lines.append("\nbatag minus the other, points with the middle 95 % of a paired bootstrap over test pages:\n")
-    for system, own in facts.items():
-        if "batag" not in facts or system == "batag":
+    for system, own in summaries.items():
+        if "batag" not in summaries or system == "batag":
             continue
         if "batag" in by and system in by:
             f1, f2 = (_lead(by["batag"], by[system], point, beta) for point, beta in (("balanced", 1), ("rich", 2)))
             own["batag minus this"] = {"macro_f1": f1, "macro_f2": f2}
         elif system in by or "batag" in by or "batag minus this" not in own:
             f1, f2 = (
-                f"{statistics.mean(facts['batag'][column.title]) - statistics.mean(own[column.title]):+.1f} (means)"
+                f"{statistics.mean(summaries['batag'][column.title]) - statistics.mean(own[column.title]):+.1f} (means)"
                 for column in shown[:2]
             )
             own["batag minus this"] = {"macro_f1": f1, "macro_f2": f2}
         lines.append("- {}: macro F1 {macro_f1}; macro F2 {macro_f2}".format(system, **own["batag minus this"]))
-    return "\n".join(lines) + "\n", facts
+    return "\n".join(lines) + "\n", summaries
 
 
-def _facts(own: Sequence[dict[str, Any]], shown: Sequence[Column], kept: Mapping[str, Any]) -> dict[str, Any]:
+def _summary(own: Sequence[dict[str, Any]], shown: Sequence[Column], kept: Mapping[str, Any]) -> dict[str, Any]:
     """The scores of a system by seed, with those of before that were not run now; times are of now, if there are any."""
     rows: dict[int, list[float]] = {}
     for place, seed in enumerate(kept.get("seeds", ())):
@@ -290,7 +292,9 @@ def _facts(own: Sequence[dict[str, Any]], shown: Sequence[Column], kept: Mapping
         rows[each["seed"]] = [100 * best_of([each], column.point)[0][column.key] for column in shown]
     seeds = sorted(rows)
     scores = {column.title: [rows[seed][place] for seed in seeds] for place, column in enumerate(shown)}
-    times = {key: statistics.median(each[key] for each in own) if own else kept[key] for key in ("seconds", "tokens_per_second")}
+    times = {
+        key: statistics.median(each[key] for each in own) if own else kept[key] for key in ("seconds", "tokens_per_second")
+    }
     lead = {key: kept[key] for key in ("batag minus this",) if key in kept}
     return {"seeds": seeds} | scores | times | lead
 
@@ -342,14 +346,14 @@ def main() -> None:
             continue
         path = options.out / f"accuracy-{name}.json" if options.out else None
         before = json.loads(path.read_text("utf-8"))["systems"] if options.keep and path is not None and path.exists() else {}
-        text, facts = table(name, kept, before)
+        text, results = table(name, kept, before)
         print(text)
         if path is not None:
             where = f"{platform.machine()}, torch {torch.__version__}, {date.today()}"
             note = "; seeds and systems of earlier runs were taken along" * bool(before)
             path.with_suffix(".md").write_text(f"{text}\n{where}{note}\n", encoding="utf-8")
             path.write_text(
-                json.dumps({"where": where, "systems": facts}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+                json.dumps({"where": where, "systems": results}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
             )
 
 

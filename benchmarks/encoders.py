@@ -97,8 +97,8 @@ def main() -> None:
         for name, lengths in found.items():
             print(f"| {name} | {' | '.join(str(row[key]) for row in lengths.values())} |")
         print()
-    facts: dict[str, Any] = {"torch": torch.__version__, "pages": PAGES, "width": WIDTH, "depth": 4, "encoders": found}
-    (options.out / "encoders-by-length.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    report: dict[str, Any] = {"torch": torch.__version__, "pages": PAGES, "width": WIDTH, "depth": 4, "encoders": found}
+    (options.out / "encoders-by-length.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     draw(found, options.out / "encoders-by-length.png")
 
 

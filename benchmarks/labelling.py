@@ -96,9 +96,9 @@ def curve(lab: Lab, out: Path | None, seeds: int) -> str:
             scheme, parts = read_pages_of(pages | {"train": shuffled[:size]}, CORPORA[name].scheme)
             predict = crf.fit(parts["train"].examples, parts["dev"].examples, scheme, seed=seed)
             dial = choose_points(parts["dev"], predict([each.words for each in parts["dev"].examples]), scheme)
-            said = predict([each.words for each in parts["test"].examples])
+            predicted = predict([each.words for each in parts["test"].examples])
             values = {
-                key: score(parts["test"], said, Decoding(scheme, dial=dial), point)[key]
+                key: score(parts["test"], predicted, Decoding(scheme, dial=dial), point)[key]
                 for point, key in (("balanced", "macro_f1"), ("rich", "macro_f2"))
             }
             found["CRF"].setdefault(size, []).append(values)

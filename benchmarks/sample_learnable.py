@@ -125,20 +125,20 @@ def recall(language: str, *, pages: int, seed: int) -> dict[str, dict[str, float
     }
     results = {}
     for name, method in methods.items():
-        found, asked, said = {"goods": 0, "brand": 0}, {"goods": 0, "brand": 0}, {"goods": [0, 0], "brand": [0, 0]}
+        found, asked, guessed = {"goods": 0, "brand": 0}, {"goods": 0, "brand": 0}, {"goods": [0, 0], "brand": [0, 0]}
         for tokens in dev:
             words, gold = [word for word, _ in tokens], [label for _, label in tokens]
             guess = method(words)
             true = set(runs(gold))
             predicted = set(runs(guess))
             for run in predicted:
-                said[run[2]][run in true] += 1
+                guessed[run[2]][run in true] += 1
             for run in true:
                 if key("".join(words[run[0] : run[1]])) not in known[run[2]]:
                     asked[run[2]] += 1
                     found[run[2]] += run in predicted
         results[name] = {label: found[label] / max(asked[label], 1) for label in found}
-        results[name] |= {f"{label} precision": said[label][1] / max(sum(said[label]), 1) for label in said}
+        results[name] |= {f"{label} precision": guessed[label][1] / max(sum(guessed[label]), 1) for label in guessed}
     return results
 
 

@@ -50,7 +50,7 @@ class Lac:
         self.names = {name: int(row) for row, name in _pairs(source / "word.dic")}
         # Some labels have two names.
         names = {int(number): name for number, name in sorted(_pairs(source / "tag.dic"), reverse=True)}
-        self.kinds = [names[number] for number in range(len(names))]
+        self.word_classes = [names[number] for number in range(len(names))]
         folded = {written: read for written, read in _pairs(source / "q2b.dic") if len(read) == 1 and read in self.names}
         # Its vocabulary has words, too, which nobody trained: it reads characters.
         self.rows = {name: row for name, row in self.names.items() if len(name) == 1}
@@ -72,8 +72,8 @@ class Lac:
                 ids = np.array([[self.rows.get(each, self.names["OOV"]) for each in words[place]] for place in own])
                 given = {"token_ids": ids, "length": np.full(len(own), length)}
                 logits, found = self.session.run([self.session.get_outputs()[0].name, self.states], given)
-                said = torch.from_numpy(logits).softmax(-1).numpy()
-                states[own], labels[own] = found.mean(1), np.concatenate((said[:, 0], said[:, -1]), axis=1)
+                predicted = torch.from_numpy(logits).softmax(-1).numpy()
+                states[own], labels[own] = found.mean(1), np.concatenate((predicted[:, 0], predicted[:, -1]), axis=1)
         return torch.from_numpy(states), torch.from_numpy(labels)
 
 
@@ -148,8 +148,8 @@ def main() -> None:
         rows_NL = nn.utils.rnn.pad_sequence([rows_of_word[number] for number in chosen], batch_first=True, padding_value=-1)
         found = student(rows_NL)
         apart = (to_states(found) - states_NS[chosen]).square().mean()
-        said = to_labels(found).unflatten(-1, (2, -1)).log_softmax(-1).flatten(1)
-        return apart, -(labels_NE[chosen] * said).sum(1).mean()
+        predicted = to_labels(found).unflatten(-1, (2, -1)).log_softmax(-1).flatten(1)
+        return apart, -(labels_NE[chosen] * predicted).sum(1).mean()
 
     drawn: list[list[int]] = []
     for step in range(steps):
@@ -168,15 +168,18 @@ def main() -> None:
             with torch.no_grad():
                 apart, unlike = losses(list(range(HELD_OUT)))
             print(f"step {step + 1}: of words held out {1 - apart:.1%} of the states, {unlike:.3f} of labels", flush=True)
-    weights = student.state_dict() | {"kinds.weight": to_labels.weight.detach(), "kinds.bias": to_labels.bias.detach()}
+    weights = student.state_dict() | {
+        "word_classes.weight": to_labels.weight.detach(),
+        "word_classes.bias": to_labels.bias.detach(),
+    }
     weights = {name.removesuffix(".weight").replace(".", "_"): value for name, value in weights.items()}
-    for name in ("kinds", "kinds_bias"):  # those of the first character
-        weights[name] = weights[name][: len(lac.kinds)]
+    for name in ("word_classes", "word_classes_bias"):  # those of the first character
+        weights[name] = weights[name][: len(lac.word_classes)]
     arrays = {name: value.numpy().astype(np.float16) for name, value in weights.items()}
     save_file(arrays | {"rows": np.array(list(rows_of.values()), dtype=np.uint16)}, FOLDER / "zh.safetensors")
     (FOLDER / "zh.safetensors").chmod(0o644)
     (FOLDER / "zh.txt.zst").write_bytes(
-        zstandard.ZstdCompressor(level=19).compress("\n".join(("".join(rows_of), *lac.kinds)).encode())
+        zstandard.ZstdCompressor(level=19).compress("\n".join(("".join(rows_of), *lac.word_classes)).encode())
     )
     print(f"{len(rows_of):,} characters, {sum(value.size for value in arrays.values()):,} numbers, from {len(words):,} words")
 

@@ -62,13 +62,13 @@ def step(job: tuple[str, str, int, Path, Path]) -> Scores:
 
 def loss(dev: Sequence[Example], found: Sequence[Floats]) -> float:
     """Mean -ln p of a token's label: less noisy than F scores."""
-    said = [
+    predicted = [
         values[place, label]
         for example, values in zip(dev, found, strict=True)
         for place, label in enumerate(example.labels)
         if label >= 0
     ]
-    return float(-np.log(np.maximum(said, 1e-9)).mean())
+    return float(-np.log(np.maximum(predicted, 1e-9)).mean())
 
 
 def main() -> None:

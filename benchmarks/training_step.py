@@ -141,7 +141,7 @@ def main() -> None:
     events = profile.key_averages()
     total = sum(event.self_cpu_time_total for event in events)
     products = sum(event.cpu_time_total for event in events if event.key.startswith(PRODUCTS))
-    facts = {
+    report = {
         "torch": torch.__version__,
         "pages": PAGES,
         "tokens": TOKENS,
@@ -156,7 +156,7 @@ def main() -> None:
             e.key: round(e.self_cpu_time_total / total, 3) for e in sorted(events, key=lambda e: -e.self_cpu_time_total)[:8]
         },
     }
-    print(json.dumps(facts, indent=2))
+    print(json.dumps(report, indent=2))
 
 
 if __name__ == "__main__":

@@ -125,9 +125,9 @@ def by_machine(page: Page, source: str = "terms") -> Page:
     return replace(page, tags=tuple(replace(tag, source=source) for tag in page.tags), reviewed=False)
 
 
-def read_all(path: Path | str, *, problems: Problems | None = None, **said: Any) -> list[Page]:
+def read_all(path: Path | str, *, problems: Problems | None = None, **options: Any) -> list[Page]:
     """Every page of a file; the file is closed whatever happens."""
-    reader = read_pages(path, problems=problems, **said)
+    reader = read_pages(path, problems=problems, **options)
     try:
         return list(reader)
     finally:
@@ -135,9 +135,9 @@ def read_all(path: Path | str, *, problems: Problems | None = None, **said: Any)
             reader.source.raw.close()
 
 
-def read_with_problems(path: Path | str, **said: Any) -> tuple[list[Page], Problems]:
+def read_with_problems(path: Path | str, **options: Any) -> tuple[list[Page], Problems]:
     problems = Problems()
-    return read_all(path, problems=problems, **said), problems
+    return read_all(path, problems=problems, **options), problems
 
 
 def written(path: Path, content: str | bytes | Iterable[str]) -> Path:

@@ -20,33 +20,33 @@ SMALL = as_dict(*QUICK, "training.epochs=1")
 
 
 def test_the_surface_is_what_the_page_says() -> None:
-    said = DOCS.joinpath("python.md").read_text(encoding="utf-8")
-    assert {name for name in batag.__all__ if f"batag.{name}" not in said} == {"__version__"}
+    text = DOCS.joinpath("python.md").read_text(encoding="utf-8")
+    assert {name for name in batag.__all__ if f"batag.{name}" not in text} == {"__version__"}
     for name in batag.__all__:
         assert getattr(batag, name) is not None
 
 
 @pytest.mark.parametrize("name", [name for name in batag.__all__ if not name.startswith("_") and name[0].islower()])
 def test_every_argument_is_typed_and_named_on_the_page(name: str) -> None:
-    said = DOCS.joinpath("python.md").read_text(encoding="utf-8")
+    text = DOCS.joinpath("python.md").read_text(encoding="utf-8")
     for argument in inspect.signature(getattr(batag, name)).parameters.values():
         assert argument.kind is not argument.VAR_KEYWORD
         assert argument.annotation not in (argument.empty, "Any")
-        assert re.search(rf"\b{argument.name}\b", said), argument.name
+        assert re.search(rf"\b{argument.name}\b", text), argument.name
 
 
 def test_the_page_can_be_pasted(batag: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import batag as package
 
     monkeypatch.chdir(tmp_path)
-    said = DOCS.joinpath("python.md").read_text(encoding="utf-8")
+    text = DOCS.joinpath("python.md").read_text(encoding="utf-8")
     train = package.train
 
     def quick(*pages: Any, settings: Any, base: Any = None, **more: Any) -> Any:
         return train(*pages, settings=settings if base else SMALL | settings | {"training.epochs": 1}, base=base, **more)
 
     monkeypatch.setattr(package, "train", quick)
-    for kind, code in re.findall(r"```(sh|python)\n(.*?)```", said, re.DOTALL):
+    for kind, code in re.findall(r"```(sh|python)\n(.*?)```", text, re.DOTALL):
         if kind == "sh":
             for line in code.splitlines():
                 done = batag(*line.split()[1:], cwd=tmp_path)
@@ -152,7 +152,7 @@ MISTAKES = {
     "no dev page": lambda tmp: batag.train(catalogue(1)[:1], out=tmp / "run", settings=SMALL),
     "a file that is none": lambda tmp: list(batag.read_pages(tmp / "nothing.csv")),
     "a table without a title": lambda tmp: list(batag.read_pages(written(tmp / "a.csv", "name,price\na,1\n"))),
-    "a format that cannot be told": lambda tmp: list(batag.read_pages(written(tmp / "a.txt", "just a text\n"))),
+    "a format that cannot be detected": lambda tmp: list(batag.read_pages(written(tmp / "a.txt", "just a text\n"))),
     "a name without a format": lambda tmp: batag.write_pages([], tmp / "pages.docx"),
     "a format that is none": lambda tmp: batag.write_pages([], tmp / "pages", format="docx"),
     "an encoding that is none": lambda tmp: list(batag.read_pages(written(tmp / "a.csv", "title\na\n"), encoding="utf-9")),

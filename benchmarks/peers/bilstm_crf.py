@@ -35,8 +35,8 @@ class Network(nn.Module):
         self.dropout, self.out, self.crf = nn.Dropout(0.5), nn.Linear(200, labels), CRF(labels, batch_first=True)
 
     def emissions(self, words_BL: Tensor, characters_UK: Tensor, of_word_BL: Tensor) -> Tensor:
-        spelt = self.convolution(self.characters(characters_UK).transpose(1, 2)).amax(-1)[of_word_BL]
-        x = self.dropout(torch.cat((self.words(words_BL), spelt), dim=-1))
+        character_features = self.convolution(self.characters(characters_UK).transpose(1, 2)).amax(-1)[of_word_BL]
+        x = self.dropout(torch.cat((self.words(words_BL), character_features), dim=-1))
         return self.out(self.dropout(self.lstm(x)[0]))
 
 
@@ -74,8 +74,8 @@ def fit(train: Sequence[Example], dev: Sequence[Example], scheme: Scheme, *, see
             chosen = [place for place in order[start : start + 64] if len(sequences[place])]
             if not chosen:
                 continue
-            words, spelt, of_word, mask = tensors([sequences[place] for place in chosen])
-            emissions = network.emissions(words, spelt, of_word).detach().requires_grad_()
+            words, characters, of_word, mask = tensors([sequences[place] for place in chosen])
+            emissions = network.emissions(words, characters, of_word).detach().requires_grad_()
             tags = torch.zeros_like(words)
             network.crf(emissions, tags, mask=mask, reduction="sum").backward()
             assert emissions.grad is not None
@@ -92,9 +92,9 @@ def fit(train: Sequence[Example], dev: Sequence[Example], scheme: Scheme, *, see
         rng.shuffle(kept_train)
         for start in range(0, len(kept_train), BATCH):
             batch = kept_train[start : start + BATCH]
-            words, spelt, of_word, mask = tensors([each.words for each in batch], hide=0.5)
+            words, characters, of_word, mask = tensors([each.words for each in batch], hide=0.5)
             labels = pad_sequence([torch.tensor(each.labels).clamp(min=0) for each in batch], batch_first=True)
-            loss = -network.crf(network.emissions(words, spelt, of_word), labels, mask=mask, reduction="token_mean")
+            loss = -network.crf(network.emissions(words, characters, of_word), labels, mask=mask, reduction="token_mean")
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 5.0)

@@ -113,9 +113,9 @@ def read_pages(
 ) -> Iterator[Page]:
     """Yield the pages of a file; format, encoding and language are detected unless they are given.
 
-    `columns` maps fields to columns of the file, such as `{"title": "product name"}`; other fields are read from the columns
-    that the `tagger` was trained on. A bad row is skipped and `on_problem` is called with a message about it; with `strict` it
-    is an error.
+    `columns` maps fields to columns of the file, such as `{"title": "product name"}`; fields that it does not name are read
+    from the columns that the `tagger` was trained on. A bad row is skipped and `on_problem` is called with a message about it;
+    with `strict` it is an error.
     """
     from batag.pages.problems import Problems
     from batag.segmentation.majority import read_with_language

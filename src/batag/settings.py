@@ -16,22 +16,22 @@ def _limit(default: int, meaning: str) -> int:
 class Settings:
     """The limits in force; `docs/settings.md` has the same table (a test compares them)."""
 
-    max_page_characters: int = _limit(1_000_000, "a longer page is an error, not a cut page")
+    max_page_characters: int = _limit(1_000_000, "a longer page is an error; pages are never truncated")
     max_page_fields: int = _limit(200, "a page with more fields is an error")
-    max_record_bytes: int = _limit(8_000_000, "a longer line or record is skipped and listed, without being held in memory")
+    max_record_bytes: int = _limit(8_000_000, "a longer line or record is skipped and listed, without loading it into memory")
     segment_chunk_characters: int = _limit(8_000, "longer text is segmented in chunks of at most this many characters")
-    remembered_ids: int = _limit(5_000_000, "ids remembered to find duplicates; past that the check stops and says so")
+    remembered_ids: int = _limit(5_000_000, "ids remembered to find duplicates; past that the check stops with a note")
     remembered_problems: int = _limit(
         1_000, "problems kept in memory; past that they are only counted (a file named for them gets all)"
     )
     part_pages: int = _limit(10_000, "pages of one part of a catalogue job")
     part_bytes: int = _limit(33_554_432, "bytes of input after which a part ends even with fewer pages")
     shown_problems: int = _limit(10, "problems that a command prints")
-    sniff_bytes: int = _limit(262_144, "how much of a file is looked at to tell its format, encoding and language")
-    threads: int = _limit(1, "threads of the CPU that tag and evaluate use; with such small matrices more are seldom faster")
+    sniff_bytes: int = _limit(262_144, "how many bytes of a file are examined to detect its format, encoding and language")
+    threads: int = _limit(1, "CPU threads of `tag` and `evaluate`; with matrices this small more are seldom faster")
     rare_class_tags: int = _limit(50, "a class with fewer tags than this is called rare")
-    backbone_cache_bytes: int = _limit(1_000_000_000, "what a backbone says of pages is remembered up to so many bytes")
-    few_dev_pages: int = _limit(30, "with fewer dev pages the choice of the best epoch is called chance")
+    backbone_cache_bytes: int = _limit(1_000_000_000, "size of the cache of a backbone's hidden states, in bytes")
+    few_dev_pages: int = _limit(30, "with fewer dev pages, `train` warns that the choice of the best epoch is mostly chance")
     rare_dev_tokens: int = _limit(20, "a class with fewer tokens in the dev pages than this cannot be measured")
 
     @classmethod

@@ -113,12 +113,12 @@ def test_a_trained_model_says_the_same_after_the_journey(tmp_path: Path) -> None
 
 def test_a_bundle_describes_its_files_and_nothing_else_lies_in_it() -> None:
     folder = tiny_run() / "bundle"
-    said = describe(folder)
-    assert {path.name for path in folder.iterdir()} == {"bundle.json", *said["files"]}
-    assert {name: (folder / name).stat().st_size for name in said["files"]} == {
-        name: each["bytes"] for name, each in said["files"].items()
+    description = describe(folder)
+    assert {path.name for path in folder.iterdir()} == {"bundle.json", *description["files"]}
+    assert {name: (folder / name).stat().st_size for name in description["files"]} == {
+        name: each["bytes"] for name, each in description["files"].items()
     }
-    assert said["format"] == FORMAT
+    assert description["format"] == FORMAT
 
 
 def test_a_bundle_that_was_copied_elsewhere_and_cannot_be_written_works(bundle: Path) -> None:
@@ -139,8 +139,15 @@ def test_a_run_and_a_link_to_a_bundle_are_loaded_like_the_bundle(tmp_path: Path)
 
 
 def test_keys_that_a_later_batag_adds_within_the_format_do_no_harm(bundle: Path) -> None:
-    def add(said: dict[str, Any]) -> None:
-        for part in (said, said["scheme"], said["segmentation"], said["input"], said["encoder"], said["files"][FILES[0]]):
+    def add(description: dict[str, Any]) -> None:
+        for part in (
+            description,
+            description["scheme"],
+            description["segmentation"],
+            description["input"],
+            description["encoder"],
+            description["files"][FILES[0]],
+        ):
             part["quantum"] = {"nested": [1, 2.5, None, "x"]}
 
     assert batag.load(redescribe(bundle, add)).labels == ("goods", "brand", "feature")
@@ -188,13 +195,15 @@ def test_no_source_of_ours_can_unpickle_anything() -> None:
     "version", [FORMAT + 1, 99, 10**30, 0, -1, None, "1", True, 1.0, [1], "x" * 100_000], ids=lambda value: str(value)[:10]
 )
 def test_a_version_that_this_batag_does_not_read_is_refused(bundle: Path, version: Any) -> None:
-    message = refused(redescribe(bundle, lambda said: said.update(format=version)), where="bundle.json", says="format")
+    message = refused(
+        redescribe(bundle, lambda description: description.update(format=version)), where="bundle.json", says="format"
+    )
     if type(version) is int and version > FORMAT:
         assert "newer batag" in message
 
 
 def test_a_description_without_a_version_is_refused(bundle: Path) -> None:
-    refused(redescribe(bundle, lambda said: said.pop("format")), where="bundle.json", says="format")
+    refused(redescribe(bundle, lambda description: description.pop("format")), where="bundle.json", says="format")
 
 
 # Files that are not what was written
@@ -225,7 +234,7 @@ def test_an_unfinished_run_says_how_to_finish_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json"])
 def test_a_description_that_leaves_out_a_file_is_refused(bundle: Path, name: str) -> None:
-    refused(redescribe(bundle, lambda said: said["files"].pop(name)), where="bundle.json", says=name)
+    refused(redescribe(bundle, lambda description: description["files"].pop(name)), where="bundle.json", says=name)
 
 
 @pytest.mark.parametrize("place", [0, 8, -1])
@@ -247,12 +256,12 @@ def test_one_flipped_bit_in_the_description_is_never_another_description(sound: 
 
 
 def test_a_description_that_was_changed_by_hand_is_refused_and_says_how_to_change_it(bundle: Path) -> None:
-    said = describe(bundle)
+    description = describe(bundle)
     for value in ("made", "mine"):
-        (bundle / "bundle.json").write_text(json.dumps(said | {"name": value}), encoding="utf-8")
-        if value == said["name"]:
+        (bundle / "bundle.json").write_text(json.dumps(description | {"name": value}), encoding="utf-8")
+        if value == description["name"]:
             assert batag.load(bundle).labels == ("goods", "brand", "feature")  # only laid out otherwise
-    message = refused(bundle, where="bundle.json", says="changed by hand")
+    message = refused(bundle, where="bundle.json", says="edited by hand")
     assert "batag export" in message
     assert "dial.rich" in message
 
@@ -261,8 +270,8 @@ def test_a_description_that_was_changed_by_hand_is_refused_and_says_how_to_chang
 def test_a_description_without_its_checksum_is_refused(bundle: Path, sha256: Any) -> None:
     (bundle / "bundle.json").write_text(json.dumps(describe(bundle) | {"sha256": sha256}), encoding="utf-8")
     refused(bundle, where="bundle.json", says="SHA-256")
-    said = {key: value for key, value in describe(bundle).items() if key != "sha256"}
-    (bundle / "bundle.json").write_text(json.dumps(said), encoding="utf-8")
+    description = {key: value for key, value in describe(bundle).items() if key != "sha256"}
+    (bundle / "bundle.json").write_text(json.dumps(description), encoding="utf-8")
     refused(bundle, where="bundle.json", says="SHA-256")
 
 
@@ -284,7 +293,7 @@ def test_a_file_that_claims_more_than_memory_is_refused(bundle: Path) -> None:
     """A sparse file of a terabyte, announced as such: the process has 6 GB of address space."""
     with open(bundle / "model.safetensors", "ab") as stream:
         stream.truncate(1 << 40)
-    redescribe(bundle, lambda said: said["files"]["model.safetensors"].update(bytes=1 << 40))
+    redescribe(bundle, lambda description: description["files"]["model.safetensors"].update(bytes=1 << 40))
     program = (
         "import resource, sys, batag\n"
         "from batag.errors import InputError\n"
@@ -340,21 +349,21 @@ def test_a_folder_or_a_pipe_in_place_of_the_description_is_refused_at_once(bundl
 )
 def test_a_file_name_that_is_not_one_of_a_bundles_is_refused(bundle: Path, name: str) -> None:
     (bundle.parent / "x").write_bytes(b"")
-    said = {"sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "bytes": 0}
-    refused(redescribe(bundle, lambda found: found["files"].update({name: said})), where="bundle.json", says="files")
+    entry = {"sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "bytes": 0}
+    refused(redescribe(bundle, lambda found: found["files"].update({name: entry})), where="bundle.json", says="files")
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_link_that_leads_out_of_the_bundle_is_refused(bundle: Path, name: str) -> None:
     shutil.move(bundle / name, bundle.parent / "elsewhere")
     (bundle / name).symlink_to(bundle.parent / "elsewhere")
-    refused(bundle, where=name, says="link that leads out")
+    refused(bundle, where=name, says="link to a file outside")
     (bundle / name).unlink()
     (bundle / name).symlink_to("../elsewhere")
-    refused(bundle, where=name, says="link that leads out")
+    refused(bundle, where=name, says="link to a file outside")
     (bundle / name).unlink()
     (bundle / name).symlink_to("/dev/zero")
-    refused(bundle, where=name, says="link that leads out")
+    refused(bundle, where=name, says="link to a file outside")
 
 
 def test_a_link_inside_the_bundle_is_followed(bundle: Path) -> None:
@@ -387,7 +396,9 @@ def test_a_link_to_itself_is_refused(bundle: Path) -> None:
     ids=str,
 )
 def test_what_is_said_of_a_file_must_be_a_size_and_a_digest(bundle: Path, file: Any) -> None:
-    message = refused(redescribe(bundle, lambda said: said["files"].update({"model.safetensors": file})), where=str(bundle))
+    message = refused(
+        redescribe(bundle, lambda description: description["files"].update({"model.safetensors": file})), where=str(bundle)
+    )
     assert "model.safetensors" in message
 
 
@@ -430,11 +441,11 @@ def test_a_description_of_gigabytes_is_refused_without_being_read(bundle: Path) 
 
 
 def _set(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    def change(said: dict[str, Any]) -> None:
+    def change(description: dict[str, Any]) -> None:
         *parents, key = path.split(".")
         for parent in parents:
-            said = said[parent]
-        said[key] = value
+            description = description[parent]
+        description[key] = value
 
     return change
 
@@ -522,9 +533,9 @@ def test_a_description_that_does_not_fit_is_refused(bundle: Path, key: str, valu
 
 
 def test_a_description_of_the_largest_network_there_may_be_takes_no_memory(bundle: Path) -> None:
-    def grow(said: dict[str, Any]) -> None:
-        said["encoder"] |= {"width": 65_536, "heads": 2, "inner": 65_536}
-        said["input"] |= {"ngram_buckets": 10_000_000, "shape_buckets": 1_000_000}
+    def grow(description: dict[str, Any]) -> None:
+        description["encoder"] |= {"width": 65_536, "heads": 2, "inner": 65_536}
+        description["input"] |= {"ngram_buckets": 10_000_000, "shape_buckets": 1_000_000}
 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     refused(redescribe(bundle, grow), where="model.safetensors", says="does not fit")
@@ -552,7 +563,7 @@ def test_what_an_encoder_claims_to_be_costs_nothing_before_its_weights_are_there
     sizes = {"name": name, "width": 8, "depth": 1, "heads": 2, "inner": 16}
     bundle = make_bundle(tmp_path / "bundle", encoder=sizes | {"options": {"experts": 2} if name == "switch" else {}})
     read_bundle(bundle)
-    redescribe(bundle, lambda said: said["encoder"].update(options=options))
+    redescribe(bundle, lambda description: description["encoder"].update(options=options))
     allowed = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss + 300_000
     tracemalloc.start()
     try:
@@ -759,9 +770,9 @@ def test_a_share_that_is_none_is_refused(tmp_path: Path, share: float) -> None:
 def test_a_bundle_that_does_not_list_what_every_bundle_has_is_refused_whichever_engine_it_claims(
     bundle: Path, name: str
 ) -> None:
-    def change(said: dict[str, Any]) -> None:
-        del said["files"][name]
-        said["engines"] = {"torch": {"tokens_per_second": 1.0}, "torch-int8": {"tokens_per_second": 2.0}}
+    def change(description: dict[str, Any]) -> None:
+        del description["files"][name]
+        description["engines"] = {"torch": {"tokens_per_second": 1.0}, "torch-int8": {"tokens_per_second": 2.0}}
 
     redescribe(bundle, change)
     with pytest.raises(InputError, match=f"does not list {name}"):

@@ -48,9 +48,9 @@ def bundle(run: Path, tmp_path: Path) -> Path:
 
 
 def test_a_bundle_carries_its_vectors_and_says_so(run: Path, bundle: Path) -> None:
-    said = read_bundle(bundle).description
-    (feature,) = said.features
-    assert (said.format, feature.kind, feature.language, feature.width) == (FORMAT, "word_vectors", None, 5)
+    described = read_bundle(bundle).description
+    (feature,) = described.features
+    assert (described.format, feature.kind, feature.language, feature.width) == (FORMAT, "word_vectors", None, 5)
     page = catalogue(3, split="test")[0]
     assert batag.load(bundle).tag(page) == batag.load(run).tag(page)
 
@@ -101,7 +101,7 @@ def test_a_vector_file_that_is_missing_changed_or_not_listed_is_refused(bundle: 
         read_bundle(bundle)
     (bundle / name).write_bytes(data)
     with pytest.raises(InputError, match=f"does not list {name}"):
-        read_bundle(redescribe(bundle, lambda said: said["files"].pop(name)))
+        read_bundle(redescribe(bundle, lambda description: description["files"].pop(name)))
 
 
 @pytest.mark.parametrize(
@@ -183,5 +183,5 @@ def test_a_dial_that_is_none_is_refused(tmp_path: Path, dial: list[dict[str, Any
     ],
 )
 def test_a_calibration_that_does_not_rise_is_refused(tmp_path: Path, line: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="rising line"):
+    with pytest.raises(InputError, match="increasing function"):
         read_bundle(make_bundle(tmp_path / "b", calibration={"method": "none", "errors": {}} | line))

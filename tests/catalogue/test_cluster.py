@@ -49,17 +49,17 @@ def test_a_killed_worker_is_replaced_and_the_manifest_makes_the_job_go_on(tmp_pa
     subprocess.run(
         command(tmp_path / "pages.parquet", whole, "--workers", "1"), env=ENVIRONMENT, check=True, capture_output=True
     )
-    told = command(tmp_path / "pages.parquet", out, "--cluster", "ray", "--workers", "2")
-    with started(told, env=ENVIRONMENT) as process:
+    arguments = command(tmp_path / "pages.parquet", out, "--cluster", "ray", "--workers", "2")
+    with started(arguments, env=ENVIRONMENT) as process:
         wait_until(lambda: len(contents(out)) >= 3, while_runs=process)
         os.kill(actors()[0], signal.SIGKILL)
-        said = process.communicate(timeout=PATIENCE)[1].decode()
-    assert process.returncode == 0, said
-    assert f"{len(pages) * 20:,} pages tagged" in said
+        message = process.communicate(timeout=PATIENCE)[1].decode()
+    assert process.returncode == 0, message
+    assert f"{len(pages) * 20:,} pages tagged" in message
     assert contents(out) == contents(whole)
     for name in ("part-000002", "part-000005"):
         (out / f"{name}.parquet").unlink()
-    again = subprocess.run(told, env=ENVIRONMENT, check=True, capture_output=True, text=True)
+    again = subprocess.run(arguments, env=ENVIRONMENT, check=True, capture_output=True, text=True)
     assert f"{len(pages) * 20 - 20:,} of them before" in again.stderr
     assert contents(out) == contents(whole)
 

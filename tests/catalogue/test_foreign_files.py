@@ -191,19 +191,19 @@ def test_a_file_that_is_in_place_is_known_as_the_jobs_own_if_only_the_tidying_wa
 
 
 EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "rows that are too many": lambda said: said.update(rows=10**9),
-    "rows that are a text": lambda said: said.update(rows="7"),
-    "tags that are a list": lambda said: said.update(tags=[1]),
-    "tags with counts of nothing": lambda said: said.update(tags={"brand": None}),
-    "problems that are a number": lambda said: said.update(problems=3),
-    "failures that are numbers": lambda said: said.update(failed=[1, {}]),
-    "a list of anything": lambda said: said.update(listed=[7]),
-    "a size that is none": lambda said: said.update(bytes=None),
-    "another part's number": lambda said: said.update(number=3),
-    "fewer errors": lambda said: said.update(errors=-5),
-    "a file elsewhere": lambda said: said.update(file="../pages.jsonl"),
-    "a key more": lambda said: said.update(more=1),
-    "a key less": lambda said: said.pop("source"),
+    "rows that are too many": lambda description: description.update(rows=10**9),
+    "rows that are a text": lambda description: description.update(rows="7"),
+    "tags that are a list": lambda description: description.update(tags=[1]),
+    "tags with counts of nothing": lambda description: description.update(tags={"brand": None}),
+    "problems that are a number": lambda description: description.update(problems=3),
+    "failures that are numbers": lambda description: description.update(failed=[1, {}]),
+    "a list of anything": lambda description: description.update(listed=[7]),
+    "a size that is none": lambda description: description.update(bytes=None),
+    "another part's number": lambda description: description.update(number=3),
+    "fewer errors": lambda description: description.update(errors=-5),
+    "a file elsewhere": lambda description: description.update(file="../pages.jsonl"),
+    "a key more": lambda description: description.update(more=1),
+    "a key less": lambda description: description.pop("source"),
 }
 
 
@@ -215,13 +215,13 @@ def test_a_record_that_somebody_edited_is_not_believed(
     assert tag(source, f"{out}/").returncode == 0
     before, lines = parts(out), source.read_bytes()
     record = out / "_batag" / "part-000002.json"
-    said = json.loads(record.read_bytes())
-    edit(said)
-    record.write_text(json.dumps(said), encoding="utf-8")
+    changed = json.loads(record.read_bytes())
+    edit(changed)
+    record.write_text(json.dumps(changed), encoding="utf-8")
     done = tag(source, f"{out}/", "--json")
     assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
-    assert (facts["pages"], facts["pages_found_tagged"], facts["errors"]) == (30, 23, 0)
+    totals = json.loads(done.stdout)
+    assert (totals["pages"], totals["pages_found_tagged"], totals["errors"]) == (30, 23, 0)
     assert parts(out) == before
     assert source.read_bytes() == lines
 
@@ -234,7 +234,7 @@ def test_a_job_file_that_somebody_edited_is_one_clear_error(source: Path, tmp_pa
     (out / "_batag" / "job.json").write_text(text, encoding="utf-8")
     done = tag(source, f"{out}/")
     assert done.returncode == 1
-    assert "is damaged. Say --restart" in done.stderr
+    assert "is damaged. Use --restart" in done.stderr
     assert parts(out) == before
     assert tag(source, f"{out}/", "--restart").returncode == 0
     assert parts(out) == before
@@ -245,6 +245,6 @@ def test_a_column_that_one_file_of_a_folder_lacks_is_said_of_that_file(tmp_path:
     (tmp_path / "in" / "a.csv").write_text("id,name\n1,ACME shoes\n", encoding="utf-8")
     (tmp_path / "in" / "b.jsonl").write_text('{"id": "2", "names": "ACME shoes"}\n', encoding="utf-8")
     done = tag(tmp_path / "in", f"{tmp_path}/out/", "--columns", "title=name")
-    said = " ".join(done.stderr.split())
+    message = " ".join(done.stderr.split())
     assert done.returncode == 1
-    assert "b.jsonl: has no column 'name' (wanted as title). Did you mean --columns title=names? The columns are id" in said
+    assert "b.jsonl: has no column 'name' (wanted as title). Did you mean --columns title=names? The columns are id" in message

@@ -51,15 +51,17 @@ def source(tmp_path: Path) -> Path:
     return path
 
 
-def job(*paths: Path | str, out: Path, **said: Any) -> Job:
-    options = {name: said.pop(name) for name in list(said) if name in Options.__dataclass_fields__}
-    reading = {name: said.pop(name) for name in list(said) if name in ("columns", "language", "encoding")}
+def job(*paths: Path | str, out: Path, **arguments: Any) -> Job:
+    options = {name: arguments.pop(name) for name in list(arguments) if name in Options.__dataclass_fields__}
+    reading = {name: arguments.pop(name) for name in list(arguments) if name in ("columns", "language", "encoding")}
     inputs = Inputs(paths=find_inputs(map(str, paths), format=None), **reading)
-    return Job(bundle=tiny_run(), engine="torch", inputs=inputs, out=str(out), options=Options(**options), workers=1, **said)
+    return Job(
+        bundle=tiny_run(), engine="torch", inputs=inputs, out=str(out), options=Options(**options), workers=1, **arguments
+    )
 
 
-def run(*paths: Path | str, out: Path, **said: Any) -> Totals:
-    return job(*paths, out=out, **said).run(problems=Problems())
+def run(*paths: Path | str, out: Path, **options: Any) -> Totals:
+    return job(*paths, out=out, **options).run(problems=Problems())
 
 
 def table(folder: Path) -> pa.Table:
@@ -185,8 +187,8 @@ def test_labels_scores_distinct_and_richness_choose_tags(source: Path, tmp_path:
         "distinct": {"distinct": True},
         "clean": {"richness": "clean"},
     }
-    for name, said in asked.items():
-        run(source, out=tmp_path / name, **said)
+    for name, chosen in asked.items():
+        run(source, out=tmp_path / name, **chosen)
         found[name] = [tag for row in table(tmp_path / name)["tags"].to_pylist() for tag in row]
     assert {tag["label"] for tag in found["brand"]} == {"brand"}
     assert 0 < len(found["sure"]) < len(found["all"])
@@ -294,11 +296,11 @@ def test_bad_bytes_in_a_parquet_file_are_repaired_and_counted(tmp_path: Path) ->
 def stop_after(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     real, done = workers.tag_part, []
 
-    def tag_part(*given: Any, **said: Any) -> Any:
+    def tag_part(*given: Any, **options: Any) -> Any:
         if len(done) == parts:
             raise KeyboardInterrupt
         done.append(1)
-        return real(*given, **said)
+        return real(*given, **options)
 
     monkeypatch.setattr(workers, "tag_part", tag_part)
 
@@ -377,7 +379,7 @@ def test_another_bundle_is_said_and_not_mixed(source: Path, tmp_path: Path) -> N
 def test_parts_of_something_else_are_not_overwritten(source: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "part-000000.parquet").write_text("mine", encoding="utf-8")
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="with the name of a part"):
         run(source, out=tmp_path / "out")
     assert (tmp_path / "out" / "part-000000.parquet").read_text(encoding="utf-8") == "mine"
 
@@ -406,9 +408,9 @@ def test_two_jobs_do_not_write_into_one_folder(source: Path, tmp_path: Path) -> 
 
 def test_an_input_without_pages_is_an_error_that_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text("\n", encoding="utf-8")
-    for said in ({"out": tmp_path / "out"}, {"out": tmp_path / "one.jsonl", "one_file": True, "format": "jsonl"}):
+    for options in ({"out": tmp_path / "out"}, {"out": tmp_path / "one.jsonl", "one_file": True, "format": "jsonl"}):
         with pytest.raises(InputError, match="no page could be read"):
-            run(tmp_path / "in.jsonl", **said)
+            run(tmp_path / "in.jsonl", **options)
     with pytest.raises(InputError, match="cannot be opened"):
         run(tmp_path / "nothing.jsonl", out=tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
@@ -454,18 +456,18 @@ def test_whatever_stops_a_job_for_one_file_its_parts_are_kept(
 ) -> None:
     from batag.catalogue.job import _alone
 
-    said: dict[str, Any] = {"out": tmp_path / "one.jsonl", "one_file": True, "format": "jsonl"}
-    interrupt(2, monkeypatch, lambda: run(source, **said))
+    description: dict[str, Any] = {"out": tmp_path / "one.jsonl", "one_file": True, "format": "jsonl"}
+    interrupt(2, monkeypatch, lambda: run(source, **description))
     parts = tmp_path / ".one.jsonl.parts"
     before = contents(parts)
     assert len(before) == 2
     with _alone(parts), pytest.raises(InputError, match="another job is writing"):
-        run(source, **said)
+        run(source, **description)
     with pytest.raises(InputError, match="other options"):
-        run(source, **said, min_score=0.5)
-    interrupt(0, monkeypatch, lambda: run(source, **said))
+        run(source, **description, min_score=0.5)
+    interrupt(0, monkeypatch, lambda: run(source, **description))
     assert contents(parts) == before
-    assert run(source, **said).found == 14
+    assert run(source, **description).found == 14
 
 
 def test_a_table_with_empty_cells_at_the_end_of_its_rows_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -487,7 +489,7 @@ def test_inputs_with_other_columns_do_not_become_one_table(tmp_path: Path, name:
     (tmp_path / "a.csv").write_text("id,title,price\n1,shoes,5\n", encoding="utf-8")
     (tmp_path / "b.csv").write_text("title,colour,id\nbag,red,2\n", encoding="utf-8")
     format = name.split(".")[1]
-    with pytest.raises(InputError, match=r"other columns than .*\(only .*a\.csv has price; only .*b\.csv has colour\)"):
+    with pytest.raises(InputError, match=r"different columns than .*\(only .*a\.csv has price; only .*b\.csv has colour\)"):
         run(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path / name, one_file=True, format=format)
     totals = run(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path / "one.jsonl", one_file=True, format="jsonl")
     assert totals.pages == 2
@@ -498,7 +500,7 @@ def test_what_comes_through_pipes_with_other_columns_does_not_become_one_table(t
     contents = ["title,price\nshoes,5\n", "price,title\n5,bag\n"]
     pipes = [through_a_pipe(tmp_path / f"pipe-{number}", text) for number, text in enumerate(contents)]
     with pytest.raises(
-        InputError, match=r"pipe-1: has other columns than .*in another order: title, price against price, title"
+        InputError, match=r"pipe-1: has different columns than .*in another order: title, price against price, title"
     ):
         run(*pipes, out=tmp_path / f"one.{format}", one_file=True, format=format)
     assert not (tmp_path / f"one.{format}").exists()
@@ -613,7 +615,7 @@ def test_a_job_does_not_read_what_it_writes(tmp_path: Path, monkeypatch: pytest.
 
     interrupt(2, monkeypatch, lambda: begun().run(problems=Problems()))
     assert begun().run(problems=Problems()).found == 14
-    with pytest.raises(UsageError, match="where they are read"):
+    with pytest.raises(UsageError, match="into the input folder"):
         find_inputs([str(out)], format=None, out=str(out))
 
 
@@ -621,7 +623,7 @@ def test_one_file_is_not_written_into_a_folder_that_is_read(source: Path, tmp_pa
     (tmp_path / "in" / "more").mkdir(parents=True)
     shutil.copy(source, tmp_path / "in")
     for name in ("tagged.jsonl", "more/tagged.jsonl"):
-        with pytest.raises(UsageError, match=r"lies in .*in, whose files are read.*outside"):
+        with pytest.raises(UsageError, match=r"lies in .*in, which is read as input.*outside"):
             find_inputs([str(tmp_path / "in")], format=None, out=str(tmp_path / "in" / name), one_file=True)
     beside = find_inputs([str(tmp_path / "in")], format=None, out=str(tmp_path / "tagged.jsonl"), one_file=True)
     assert beside == (str(tmp_path / "in" / "pages.jsonl"),)
@@ -704,9 +706,9 @@ def test_an_input_that_lies_where_the_parts_go_is_refused(source: Path, tmp_path
     inside.parent.mkdir()
     shutil.copy(source, inside)
     for given, out in ((inside, inside.parent), (inside.parent, inside.parent)):
-        with pytest.raises(UsageError, match="written where they are read"):
+        with pytest.raises(UsageError, match="written into the input folder"):
             find_inputs([str(given)], format=None, out=str(out))
-    with pytest.raises(UsageError, match="written where they are read"):
+    with pytest.raises(UsageError, match="written into the input folder"):
         find_inputs(["memory://shop/out/pages.jsonl"], format=None, out="memory://shop/out/")
     assert find_inputs([str(source)], format=None, out=str(tmp_path / "other")) == (str(source),)
 
@@ -781,9 +783,9 @@ def test_limits_that_change_nothing_that_is_written_do_not_matter(
 def test_what_is_refused_at_its_first_part_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "pages.parquet"
     path.write_bytes(b"PAR1 is not enough")
-    for said in ({"out": tmp_path / "out"}, {"out": tmp_path / "one.parquet", "one_file": True}):
+    for options in ({"out": tmp_path / "out"}, {"out": tmp_path / "one.parquet", "one_file": True}):
         with pytest.raises(InputError, match="not a readable Parquet file"):
-            run(path, **said)
+            run(path, **options)
     assert [each.name for each in tmp_path.iterdir()] == ["pages.parquet"]
 
 
@@ -882,4 +884,4 @@ def test_each_file_of_a_job_has_a_usual_language_of_its_own(tmp_path: Path) -> N
     chinese = languages(tmp_path, "jsonl", [*UNTOLD, *TOLD])
     japanese = languages(tmp_path / "ja", "jsonl", ["外套", "こどもの雨具", "コーヒー豆 深煎り"])
     assert run(chinese, japanese, out=tmp_path / "out").languages_by_file == {"zh-Hans": len(UNTOLD), "ja": 1}
-    assert run(chinese, japanese, out=tmp_path / "said", language="zh-Hant").problems == {}
+    assert run(chinese, japanese, out=tmp_path / "given", language="zh-Hant").problems == {}

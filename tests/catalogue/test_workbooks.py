@@ -136,7 +136,7 @@ def test_formulas_whose_value_was_not_saved_are_said_with_their_columns(tmp_path
     )
     first, last = (each for each in found.listed if each.kind == "no-value")
     assert first.where == f"{path}, row 2"
-    assert first.reason.startswith("price, stock: a formula without its value")
+    assert first.reason.startswith("price, stock: a formula without a saved value")
     assert "save it" in first.reason
     assert last.reason.startswith("title, price: ")
 
@@ -167,7 +167,7 @@ def test_workbooks_become_one_table_only_if_their_columns_are_the_same(tmp_path:
     other = workbook(tmp_path / "b.xlsx", [["price", "title"], [2, "red bag"]])
     (tmp_path / "c.csv").write_text("title,price\nhat,3\n", encoding="utf-8")
     out = tmp_path / f"out.{to}"
-    with pytest.raises(InputError, match=r"b\.xlsx: has other columns than .*a\.xlsx"):
+    with pytest.raises(InputError, match=r"b\.xlsx: has different columns than .*a\.xlsx"):
         tag(one, out, also=other)
     assert not out.exists()
     tag(one, out, also=tmp_path / "c.csv")
@@ -301,9 +301,9 @@ MARKED = [("title", 0, 4, "brand"), ("title", 5, 10, "goods")]
 def by_person(path: Path, brand: Any, goods: Any, *, reviewed: Any = "false", title: str = "ACME shoes by Nike") -> Any:
     """The page of a tagged row (ACME is its brand, shoes its goods) after a person wrote into its columns; and the problems."""
     tags = [dict(zip(("field", "start", "end", "label"), each, strict=True)) for each in MARKED]
-    told = json.dumps([tag | {"text": title[tag["start"] : tag["end"]], "source": "model"} for tag in tags])
+    machine_tags = json.dumps([tag | {"text": title[tag["start"] : tag["end"]], "source": "model"} for tag in tags])
     header = ["id", "title", BRAND, GOODS, "colour (tags)", "tags", "reviewed", "error"]
-    row = ["1", title, brand, goods, None, told, reviewed, None]
+    row = ["1", title, brand, goods, None, machine_tags, reviewed, None]
     if path.suffix == ".csv":
         rows = [header, ["" if cell is None else cell for cell in row]]
         with path.open("w", encoding="utf-8", newline="") as stream:
@@ -357,8 +357,8 @@ def test_what_a_person_wrote_wins_over_a_longer_tag_of_a_machine(tmp_path: Path)
 
 
 def test_a_label_that_the_machine_missed_is_read_from_its_column(tmp_path: Path) -> None:
-    told = json.dumps([{"field": "title", "start": 0, "end": 4, "label": "brand", "text": "ACME", "source": "model"}])
-    rows = [["title", BRAND, GOODS, "tags", "reviewed"], ["ACME shoes", "ACME", "shoes", told, "false"]]
+    machine_tags = json.dumps([{"field": "title", "start": 0, "end": 4, "label": "brand", "text": "ACME", "source": "model"}])
+    rows = [["title", BRAND, GOODS, "tags", "reviewed"], ["ACME shoes", "ACME", "shoes", machine_tags, "false"]]
     (page,), problems = read_with_problems(workbook(tmp_path / "a.xlsx", rows))
     assert [(tag.label, tag.text, tag.source) for tag in page.tags] == [ACME, ("goods", "shoes", "person")]
     assert len(problems) == 0

@@ -43,30 +43,30 @@ def test_pages_of_a_worker_that_died_are_not_counted_twice(tmp_path: Path) -> No
     parts = [
         Part(number=number, format="jsonl", source="in.jsonl", stem="in", first=1 + 10 * number, rows=10) for number in range(3)
     ]
-    told: list[int] = []
+    progress: list[int] = []
     workers = Workers(cast(Work, DiesOnce(tmp_path / "died")), 2)
     try:
-        done = list(workers.finished(iter(parts), told.append))
+        done = list(workers.finished(iter(parts), progress.append))
     finally:
         workers.stop()
-    assert sorted(facts.number for facts in done) == [0, 1, 2]
+    assert sorted(report.number for report in done) == [0, 1, 2]
     assert (tmp_path / "died").exists()
-    assert -4 in told
-    assert sum(told) == 30
+    assert -4 in progress
+    assert sum(progress) == 30
 
 
 @dataclass(frozen=True)
 class Speaks:
     """Work that tells of pages before and after whoever listens is gone."""
 
-    said: Path
+    spoken: Path
     gone: Path
     manifest = SimpleNamespace(place=SimpleNamespace(name="out"))
 
     def load(self) -> Callable[[Part, Callable[[int], None]], PartReport]:
         def work(part: Part, progress: Callable[[int], None]) -> PartReport:
             progress(4)
-            self.said.touch()
+            self.spoken.touch()
             while not self.gone.exists():
                 time.sleep(0.01)
             progress(4)
@@ -76,15 +76,15 @@ class Speaks:
 
 
 def test_a_worker_whose_job_was_killed_ends_without_a_word(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    said, gone = tmp_path / "said", tmp_path / "gone"
+    spoken, gone = tmp_path / "spoken", tmp_path / "gone"
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_run, args=(theirs, Speaks(said, gone), os.getpid()), daemon=True)
+    process = context.Process(target=_run, args=(theirs, Speaks(spoken, gone), os.getpid()), daemon=True)
     process.start()
     theirs.close()
     try:
         ours.send(Part(number=0, format="jsonl", source="in.jsonl", stem="in", first=1, rows=10))
-        while not said.exists() and process.is_alive():
+        while not spoken.exists() and process.is_alive():
             time.sleep(0.01)
         ours.close()
         gone.touch()

@@ -46,7 +46,7 @@ def test_inspect_finds_the_leak_when_train_is_given_as_dev(batag, pages: Path) -
     report = json.loads(batag("inspect", pages, "--dev", pages, "--json").stdout)
     assert report["leaks"]["pages"] == {"dev": 300}
     text = batag("inspect", pages, "--dev", pages).stdout
-    assert "pages that stand in an earlier split too: 300 (dev 300)" in text
+    assert "pages that are also in an earlier split: 300 (dev 300)" in text
     assert "... and 295 more" in text
     assert "nearly the same" not in text
 
@@ -106,7 +106,7 @@ def test_split_writes_three_files_that_hold_every_page_once(batag, pages: Path, 
 
 def test_split_refuses_shares_that_are_not_three(batag, pages: Path, tmp_path: Path) -> None:
     done = batag("split", pages, "--out", tmp_path, "--shares", "9:1")
-    assert (done.returncode, "three shares" in done.stderr) == (2, True)
+    assert (done.returncode, "three sizes" in done.stderr) == (2, True)
 
 
 def test_segment_cuts_text_arguments_files_and_standard_input(batag, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_split_says_when_a_part_stays_empty(batag, tmp_path: Path) -> None:
     line = '{"title": "the very same text on every page of the shop, only number %d differs"}\n'
     (tmp_path / "p.jsonl").write_text("".join(line % number for number in range(10)), encoding="utf-8")
     statistics = json.loads(batag("split", tmp_path / "p.jsonl", "--out", tmp_path / "s", "--json").stdout)
-    assert "dev and test got no page" in statistics["warning"]
+    assert "no page for dev and test" in statistics["warning"]
 
 
 def test_a_convert_without_a_page_replaces_nothing(batag, tmp_path: Path) -> None:

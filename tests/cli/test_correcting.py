@@ -66,7 +66,7 @@ def test_corrections_in_label_studio_teach_as_people_and_the_rest_as_a_model(tag
     }
     assert (bundle["trained_on"]["reviewed"], bundle["metrics"]["dev"]["measured_by"]) == (CORRECTED, "person")
     assert f"person: {CORRECTED} pages, {kept['person']} tags" in message
-    assert f"model: {len(pages) - CORRECTED} pages, {kept['model']} tags, each token counts 0.3" in message
+    assert f"model: {len(pages) - CORRECTED} pages, {kept['model']} tags, weight 0.3" in message
     assert "NO PERSON" not in message
 
 
@@ -75,7 +75,7 @@ def test_corrections_by_hand_teach_as_people_once_it_is_said_that_they_were_seen
     write_pages(corrected, tmp_path / "by-hand.jsonl")
     bundle, message = trained(tmp_path / "by-hand.jsonl", tmp_path / "unsaid")
     assert bundle["trained_on"]["sources"].keys() == {"model"}
-    assert "no person has seen any of the pages that are learnt from" in message
+    assert "no person has reviewed any of the training pages" in message
     assert typed("convert", tmp_path / "by-hand.jsonl", tmp_path / "seen.jsonl", "--reviewed").returncode == 0
     bundle, message = trained(tmp_path / "seen.jsonl", tmp_path / "run")
     tags = sum(len(page.tags) for page in corrected)

@@ -58,5 +58,5 @@ def test_the_demo_takes_nothing_away_that_is_not_an_earlier_demos(batag: Run, tm
         (tmp_path / name).write_text("mine", encoding="utf-8")
     done = batag("demo", "--out", tmp_path)
     assert done.returncode == 1
-    assert "something else than a demo" in done.stderr
+    assert "not the folder of a demo" in done.stderr
     assert {path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()} == {"mine"}

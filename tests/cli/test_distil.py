@@ -66,7 +66,7 @@ def test_dev_pages_that_no_person_has_seen_are_named_loudly_also_beside_json(pag
     call = ("distil", tiny_run(), pages, "-o", tmp_path / "swift", "--dev", tmp_path / "dev.jsonl", "--json", *SETTINGS)
     done = typed(*call)
     assert json.loads(done.stdout)["metrics"]["dev"]["measured_by"] == "terms"
-    assert "NO PERSON HAS SEEN ANY OF THESE PAGES" in " ".join(done.stderr.split())
+    assert "NO PERSON HAS REVIEWED ANY OF THESE PAGES" in " ".join(done.stderr.split())
 
 
 def test_what_is_wrong_is_one_line_and_leaves_nothing_behind(pages: Path, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def check_refused(folder: Path, call: tuple[object, ...]) -> None:
     before = everything(folder)
     done = typed(*(tiny_run() if each == "B" else each for each in call))
     assert done.returncode == 2, done.stderr
-    assert "written over" in done.stderr
+    assert "both input and output" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert everything(folder) == before
 
@@ -107,7 +107,7 @@ def test_an_input_that_the_shell_opened_is_known(folder: Path) -> None:
                 [sys.executable, "-m", "batag", *map(str, call)], stdin=stream, capture_output=True, check=False
             )
         assert done.returncode == 2, done.stderr
-        assert b"written over" in done.stderr
+        assert b"both input and output" in done.stderr
     assert everything(folder) == before
 
 

@@ -98,7 +98,7 @@ def test_what_is_finished_is_shown_without_training(corpus: list[str], tmp_path:
         (["paper", "encoders", "--train", "x", "--dev", "x", "--test", "x"], "x: is not a file"),
         (["paper", "encoders", "--only-columns", "BERT"], "'BERT' is not a column of this table"),
         (["paper", "encoders", "--show", "--name", "elsewhere"], "no corpora of finished cells are called 'elsewhere'"),
-        (["paper", "encoders", "--set", "encoder.heads=3", "--quick"], "encoder.heads does not divide encoder.width"),
+        (["paper", "encoders", "--set", "encoder.heads=3", "--quick"], "encoder.heads must divide encoder.width"),
         (["paper", "encoders", "--set", "encoder.nam=x", "--quick"], "Did you mean encoder.name?"),
         (["paper", "layers", "--set", "objective.weights=x", "--quick"], "objective.weights"),
         (

@@ -88,7 +88,7 @@ def test_dev_pages_that_also_stand_in_train_are_counted_and_said(files: Path, tm
     write_pages([*read_pages(files / "train.jsonl"), *islice(read_pages(files / "dev.jsonl"), 3)], tmp_path / "leaks.jsonl")
     quick = (*SETTINGS, "--set", "training.epochs=1", "--json")
     done = typed("train", tmp_path / "leaks.jsonl", "--dev", files / "dev.jsonl", "--out", tmp_path / "run", *quick)
-    assert "dev: pages that are in train too, word for word: 3 of 12; " in done.stderr
+    assert "dev: pages that are also in train, word for word: 3 of 12; " in done.stderr
     statistics = json.loads(done.stdout)
     assert statistics["data"]["dev"]["in_train"] == 3
     shown = json.loads(typed("show", tmp_path / "run", "--json").stdout)
@@ -101,7 +101,7 @@ def test_an_encoder_that_decides_nearly_nothing_is_said_and_what_to_do() -> None
     assert line.startswith("the mixing weight of the window CRF is 0.96")
     assert "more pages" in line
     assert "training.epochs" in line
-    assert "scored with both, half and half" in line
+    assert "scored with equal weights" in line
     assert idle_encoder(1.0)[0].startswith("the mixing weight of the window CRF is 1.00")
     assert idle_encoder(0.95) == idle_encoder(0.5) == idle_encoder(None) == []
 
@@ -109,7 +109,7 @@ def test_an_encoder_that_decides_nearly_nothing_is_said_and_what_to_do() -> None
 def test_training_says_what_comes_out_and_what_to_type_next(files: Path, tmp_path: Path) -> None:
     done = typed("train", files / "train.jsonl", "--out", tmp_path / "run", *SETTINGS, "--set", "training.epochs=1")
     assert done.returncode == 0, done.stderr
-    assert "are held out" in done.stderr
+    assert "held out" in done.stderr
     for word in ("token level", "tag level", "goods", "brand", "macro", f"batag tag {tmp_path / 'run' / 'bundle'}"):
         assert word in done.stdout
 
@@ -117,10 +117,10 @@ def test_training_says_what_comes_out_and_what_to_type_next(files: Path, tmp_pat
 def test_training_on_few_pages_says_what_is_not_to_be_trusted_and_how_many_more_it_takes(files: Path, tmp_path: Path) -> None:
     done = typed("train", files / "train.jsonl", "--out", tmp_path / "run", *SETTINGS, "--set", "training.epochs=1")
     (line,) = [each for each in done.stderr.splitlines() if each.startswith("brand is rare")]
-    assert "tags to learn from" in line
-    assert "labelled pages more at this rate" in line
+    assert "tags in train" in line
+    assert "more pages)" in line
     assert "would do" not in done.stderr
-    assert "measurable, not good: batag curve" in done.stderr
+    assert "measurable, not necessarily good: batag curve" in done.stderr
     messages = done.stdout.replace("\n", " ")
     assert "scores could not be calibrated" in messages
     assert "clean and rich tags are the same for" in messages
@@ -134,19 +134,19 @@ def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
     }
     (line, _) = rare_classes(statistics)
     assert line.startswith("brand is rare in train: 25 tags")
-    assert "about 100 labelled pages" in line
-    assert "(50 tags and 20 tokens take about 100 labelled pages more to learn from at this rate)" in line
+    assert "about 100 more pages" in line
+    assert "(to reach 50 tags and 20 tokens, label about 100 more pages in train)" in line
     statistics["dev"]["classes"]["brand"] = 2
     assert rare_classes(statistics)[0].startswith("brand is rare in train and dev: 25 tags")
-    wanted = "about 100 labelled pages more to learn from and 900 labelled pages more in dev at this rate"
+    wanted = "about 100 more pages in train and 900 more pages in dev"
     assert wanted in rare_classes(statistics)[0]
     statistics["dev"]["classes"]["brand"] = 0
-    assert "and 80 labelled pages more in dev" in rare_classes(statistics)[0]
+    assert "and 80 more pages in dev" in rare_classes(statistics)[0]
     statistics["dev"]["classes"]["brand"] = 2
     statistics["held_out"] = True
-    assert "about 9,000 labelled pages" in rare_classes(statistics)[0]
+    assert "about 9,000 more pages" in rare_classes(statistics)[0]
     statistics["train"]["class_tags"]["brand"] = 262
-    assert rare_classes(statistics)[0].startswith("brand is rare in dev: 262 tags to learn from, 2 tokens to be measured by")
+    assert rare_classes(statistics)[0].startswith("brand is rare in dev: 262 tags in train, 2 tokens in dev")
     statistics["train"]["class_tags"], statistics["dev"]["classes"] = ({"goods": 50}, {"goods": 20})
     assert rare_classes(statistics) == []
 
@@ -158,8 +158,8 @@ def test_a_bundle_without_its_run_has_no_old_pages_and_training_from_it_says_so(
     call = ("train", tmp_path / "new.jsonl", "--dev", files / "dev.jsonl", "--from", tmp_path / "bundle")
     done = typed(*call, "--out", tmp_path / "run", "--set", "training.epochs=1")
     assert done.returncode == 0, done.stderr
-    assert "no old page is mixed in" in done.stderr
-    assert "classes of the bundle without a tag to learn from: brand" in done.stderr
+    assert "no old pages are mixed in" in done.stderr
+    assert "classes of the base bundle without a tag on these pages: brand" in done.stderr
     done = typed(*call, "--replay", files / "train.jsonl", "--out", tmp_path / "run2", "--set", "training.epochs=1")
     assert "no old page" not in done.stderr
     assert "without a tag" not in done.stderr
@@ -175,7 +175,7 @@ def test_the_dial_of_a_finished_run_can_be_chosen_for_other_betas(tmp_path: Path
     assert after["dial"][:2] == before["dial"][:2]
     weights = "model.safetensors"
     assert after["files"][weights] == before["files"][weights]
-    message(typed("train", "--resume", run, "--set", "encoder.depth=3"), 2, "another run")
+    message(typed("train", "--resume", run, "--set", "encoder.depth=3"), 2, "cannot be changed with --resume")
 
 
 def test_engines_stay_in_the_bundle_when_only_its_dial_is_another(tmp_path: Path) -> None:

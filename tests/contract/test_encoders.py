@@ -398,7 +398,7 @@ def test_an_option_that_an_encoder_does_not_have_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "said"),
+    ("name", "options", "message"),
     [
         ("bat", {"norm": True}, "norm = True of the encoder bat is not a text"),
         ("switch", {"experts": "many"}, "experts = 'many' of the encoder switch is not a whole number"),
@@ -410,10 +410,10 @@ def test_an_option_that_an_encoder_does_not_have_is_named() -> None:
         ("transformer", {"dropout": "0.1"}, "is not a number"),
     ],
 )
-def test_an_option_of_another_kind_is_the_users_mistake(name: str, options: dict[str, Any], said: str) -> None:
+def test_an_option_of_another_kind_is_the_users_mistake(name: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError) as caught:
         build_encoder(name, **options)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_whole_number_may_stand_for_a_text() -> None:

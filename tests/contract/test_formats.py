@@ -53,11 +53,11 @@ def tag(page: Page, field: str, text: str, label: str) -> Tag:
     return page.cut(field, start, start + len(text), label)
 
 
-def shoe(number: int = 1, **facts: Any) -> Page:
+def shoe(number: int = 1, **extra: Any) -> Page:
     fields = {"title": "ACME 全新跑鞋 42", "description": "輕量。<b>ACME</b> 出品"}
     page = Page(f"p{number}", fields)
     tags = (tag(page, "title", "ACME", "brand"), tag(page, "title", "跑鞋", "goods"), tag(page, "description", "ACME", "brand"))
-    return Page(f"p{number}", fields, language="zh-Hant", shop="鞋店", tags=tags, **facts)
+    return Page(f"p{number}", fields, language="zh-Hant", shop="鞋店", tags=tags, **extra)
 
 
 def spans(page: Page) -> list[tuple[str, int, int, str, str]]:
@@ -108,52 +108,52 @@ def test_a_round_trip_keeps_who_set_each_tag_and_whether_a_person_saw_the_page(
     assert list(map(sources, again)) == list(map(sources, some))
 
 
-def said(tmp_path: Path, **facts: Any) -> tuple[Page, Problems]:
+def page_of_line(tmp_path: Path, **extra: Any) -> tuple[Page, Problems]:
     """The page of a JSON line with two tags (or those given) and these facts."""
     tags = [{"start": 0, "end": 4, "label": "brand"}, {"start": 5, "end": 7, "label": "goods", "source": "model"}]
-    path = written(tmp_path / "a.jsonl", json.dumps({"title": "ACME 跑鞋", "tags": tags} | facts) + "\n")
+    path = written(tmp_path / "a.jsonl", json.dumps({"title": "ACME 跑鞋", "tags": tags} | extra) + "\n")
     (page,), problems = read_with_problems(path)
     return page, problems
 
 
 def test_a_tag_that_does_not_say_who_set_it_is_a_persons(tmp_path: Path) -> None:
-    assert sources(said(tmp_path)[0]) == (["person", "model"], False)
-    assert sources(said(tmp_path, tags={"brand": ["ACME"]})[0]) == (["person"], True)
-    assert sources(said(tmp_path, tags=[])[0]) == ([], True)
+    assert sources(page_of_line(tmp_path)[0]) == (["person", "model"], False)
+    assert sources(page_of_line(tmp_path, tags={"brand": ["ACME"]})[0]) == (["person"], True)
+    assert sources(page_of_line(tmp_path, tags=[])[0]) == ([], True)
 
 
 def test_a_source_that_nobody_knows_is_listed_and_counts_as_a_model(tmp_path: Path) -> None:
-    page, problems = said(tmp_path, tags=[{"start": 0, "end": 4, "label": "brand", "source": "my script"}])
+    page, problems = page_of_line(tmp_path, tags=[{"start": 0, "end": 4, "label": "brand", "source": "my script"}])
     assert sources(page) == (["model"], False)
     assert problems.counts == {"unknown-source": 1}
 
 
 @pytest.mark.parametrize("word", ["x", "maybe", "2026-11-17", ["true"]])
 def test_a_word_for_reviewed_that_nobody_knows_is_listed_and_kept(tmp_path: Path, word: Any) -> None:
-    page, problems = said(tmp_path, reviewed=word)
+    page, problems = page_of_line(tmp_path, reviewed=word)
     assert sources(page) == (["person", "model"], False)
     assert problems.counts == {"unknown-reviewed": 1}
     assert page.extra == {"reviewed": word}
-    assert not said(tmp_path, reviewed=word, tags=None)[1].counts
+    assert not page_of_line(tmp_path, reviewed=word, tags=None)[1].counts
 
 
 @pytest.mark.parametrize("yes", [True, "true", "TRUE", 1, "yes", "Y", "y", "是", "はい", "✓"])
 def test_tags_on_a_page_that_a_person_has_seen_are_the_persons(tmp_path: Path, yes: Any) -> None:
-    assert sources(said(tmp_path, reviewed=yes)[0]) == (["person", "person"], True)
+    assert sources(page_of_line(tmp_path, reviewed=yes)[0]) == (["person", "person"], True)
 
 
 @pytest.mark.parametrize("no", [False, "false", "FALSE", 0, "no", "N", "n", "否", "いいえ"])
 def test_a_page_without_a_tag_that_nobody_has_seen_is_not_one_by_a_person(tmp_path: Path, no: Any) -> None:
-    assert sources(said(tmp_path, tags=[], reviewed=no)[0]) == ([], False)
+    assert sources(page_of_line(tmp_path, tags=[], reviewed=no)[0]) == ([], False)
 
 
 @pytest.mark.parametrize(
-    "facts", [{"tags": None, "reviewed": True}, {"tags": 3, "reviewed": True}, {"tags": None, "reviewed": "x"}]
+    "given_keys", [{"tags": None, "reviewed": True}, {"tags": 3, "reviewed": True}, {"tags": None, "reviewed": "x"}]
 )
-def test_a_column_named_reviewed_labels_no_page(tmp_path: Path, facts: dict[str, Any]) -> None:
-    page, _ = said(tmp_path, **facts)
+def test_a_column_named_reviewed_labels_no_page(tmp_path: Path, given_keys: dict[str, Any]) -> None:
+    page, _ = page_of_line(tmp_path, **given_keys)
     assert not page.labelled
-    assert page.extra["reviewed"] == facts["reviewed"]
+    assert page.extra["reviewed"] == given_keys["reviewed"]
 
 
 @pytest.mark.parametrize("name", WRITABLE)
@@ -385,7 +385,7 @@ def test_a_file_is_closed_when_its_last_page_was_read(tmp_path: Path, name: str)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "options"),
     [
         ("a.dat", "no format at all\nreally none\n", {}),
         ("a.csv", "price\n3\n", {}),
@@ -394,18 +394,18 @@ def test_a_file_is_closed_when_its_last_page_was_read(tmp_path: Path, name: str)
         ("a.jsonl", '{"title": "a"}\nno\n', {"problems": Problems(strict=True)}),
     ],
 )
-def test_a_file_that_cannot_be_read_is_closed(tmp_path: Path, name: str, content: str, said: dict[str, Any]) -> None:
+def test_a_file_that_cannot_be_read_is_closed(tmp_path: Path, name: str, content: str, options: dict[str, Any]) -> None:
     path = written(tmp_path / name, content)
     gc.collect()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ResourceWarning)
         with pytest.raises(BatagError):
-            list(read_pages(path, **said))
+            list(read_pages(path, **options))
         gc.collect()
     assert [str(warning.message) for warning in caught] == []
 
 
-# The format is told by content, by name, by flag
+# The format is detected by content, by name, by flag
 
 
 def workbook(path: Path, rows: list[list[Any]]) -> Path:
@@ -472,9 +472,9 @@ def test_the_format_is_told_by_content_alone(tmp_path: Path, kind: str, pack: st
 )
 def test_a_list_of_titles_is_not_taken_for_tokens_and_labels(tmp_path: Path, titles: list[str]) -> None:
     path = written(tmp_path / "titles.txt", "\n".join(titles) + "\n")
-    with pytest.raises(InputError, match=r'cannot be told .* format="conll"') as caught:
+    with pytest.raises(InputError, match=r'cannot be detected .* format="conll"') as caught:
         read_pages(path)
-    advice = r"cannot be told .*--format conll.* One title a line .* standard input.* < titles\.txt"
+    advice = r"cannot be detected .*--format conll.* One title a line .* standard input.* < titles\.txt"
     assert re.search(advice, caught.value.for_command_line())
     assert read_pages(path, format="conll").format == "conll"
 
@@ -584,7 +584,7 @@ def test_a_column_can_become_a_field_of_ones_own(tmp_path: Path, name: str) -> N
 
 @pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet", "xlsx", "spans"])
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "columns_text"),
     [
         ({"name": "title"}, "Did you mean --columns title=name?"),
         ({"name": "title", "body": "description"}, "Did you mean --columns title=name,description=body?"),
@@ -595,16 +595,16 @@ def test_a_column_can_become_a_field_of_ones_own(tmp_path: Path, name: str) -> N
     ids=str,
 )
 def test_a_mapping_that_does_not_fit_is_told_what_was_meant(
-    tmp_path: Path, name: str, columns: dict[str, str], said: str
+    tmp_path: Path, name: str, columns: dict[str, str], columns_text: str
 ) -> None:
     problems = Problems()
     try:
         assert list(read_pages(mapped_file(tmp_path, name), columns=columns, problems=problems)) == []
-        told = str(problems.listed[0])
+        message = str(problems.listed[0])
     except InputError as error:
-        told = str(error)
-    assert said in told
-    assert "name, body" in told
+        message = str(error)
+    assert columns_text in message
+    assert "name, body" in message
 
 
 @pytest.mark.parametrize("field", ["title", "description"])
@@ -738,8 +738,8 @@ def test_label_studio_spans_go_to_the_field_they_name(tmp_path: Path) -> None:
 
 
 def test_label_studio_takes_the_ground_truth_and_leaves_cancelled_work(tmp_path: Path) -> None:
-    def by(label: str, **facts: bool) -> dict[str, Any]:
-        return {"result": [{"value": {"start": 0, "end": 1, "labels": [label]}}], **facts}
+    def by(label: str, **extra: bool) -> dict[str, Any]:
+        return {"result": [{"value": {"start": 0, "end": 1, "labels": [label]}}], **extra}
 
     tasks = [
         {"data": {"text": "abc"}, "annotations": [by("first"), by("truth", ground_truth=True)]},

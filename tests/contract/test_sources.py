@@ -128,9 +128,9 @@ def test_formats_that_cannot_say_who_set_a_tag_say_how_many_they_lose(tmp_path: 
     done = typed("convert", tmp_path / "pages.jsonl", tmp_path / f"out.{name}")
     assert done.returncode == 0
     assert "2 tags by terms and 1 tag by model on 4 unseen pages" in " ".join(done.stderr.split())
-    assert "will count as people's" in " ".join(done.stderr.split())
+    assert "will count as a person's" in " ".join(done.stderr.split())
     write_pages([PEOPLES, NONE_BY_PEOPLE, NOBODYS], tmp_path / "pages.jsonl")
-    assert "who set a tag" not in typed("convert", tmp_path / "pages.jsonl", tmp_path / f"out.{name}").stderr
+    assert "the source of a tag" not in typed("convert", tmp_path / "pages.jsonl", tmp_path / f"out.{name}").stderr
 
 
 def test_converting_reviewed_pages_makes_what_is_left_on_them_the_persons(tmp_path: Path) -> None:

@@ -85,9 +85,9 @@ def outcome(folder: Path) -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     for name in ("last", "best"):
-        tensors, facts = load_weights_file(folder / f"{name}.safetensors")
+        tensors, metadata = load_weights_file(folder / f"{name}.safetensors")
         found |= {f"{name}.{key}": value.numpy().tobytes() for key, value in tensors.items()}
-        found[name] = facts
+        found[name] = metadata
     found["bundle"] = (folder / "bundle" / "model.safetensors").read_bytes()
     lines = map(json.loads, (folder / "metrics.jsonl").read_text(encoding="utf-8").split("\n")[:-1])
     found["metrics"] = [{key: value for key, value in line.items() if key not in ("seconds", "busy")} for line in lines]

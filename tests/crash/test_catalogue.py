@@ -33,8 +33,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(source: Path, out: Path, *more: str, engine: str = "onnx") -> list[str]:
-    told = ["tag", str(tiny_exported()), str(source), "-o", str(out), "--engine", engine, *more]
-    return [sys.executable, "-m", "batag", *told]
+    arguments = ["tag", str(tiny_exported()), str(source), "-o", str(out), "--engine", engine, *more]
+    return [sys.executable, "-m", "batag", *arguments]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -81,11 +81,11 @@ def test_kills_of_workers_and_drivers_lose_and_repeat_nothing(
                     with suppress(ProcessLookupError):
                         os.kill(victim, signal.SIGKILL)
                         kills += 1
-                _, said = process.communicate(timeout=PATIENCE)
+                _, message = process.communicate(timeout=PATIENCE)
                 code = process.returncode
-                assert code in (0, -signal.SIGKILL), said.decode()
+                assert code in (0, -signal.SIGKILL), message.decode()
                 # A worker that Python is just starting complains by itself of a driver that was killed.
-                assert code != 0 or b"Traceback" not in said, said.decode()
+                assert code != 0 or b"Traceback" not in message, message.decode()
         assert contents(out) == whole
         assert not list(out.rglob(".*.tmp"))
 
@@ -109,7 +109,7 @@ def test_a_disk_that_is_full_stops_the_job_and_with_room_it_goes_on(
             )
             assert done.returncode == 1, done.stderr
             assert "No space left on device" in done.stderr
-            assert "the same command goes on" in done.stderr
+            assert "run the same command again to resume" in done.stderr
             assert "Traceback" not in done.stderr
             assert not list((disk / "out").glob(".*.tmp"))
         assert 0 < len(contents(disk / "out")) < PARTS
@@ -139,9 +139,9 @@ def script(path: Path, of_part: str) -> Path:
         "import os, sys, time\n"
         "import batag.catalogue.workers as workers\n"
         "real = workers.tag_part\n"
-        "def tag_part(tagger, part, options, **said):\n"
+        "def tag_part(tagger, part, options, **more):\n"
         f"    {of_part}\n"
-        "    return real(tagger, part, options, **said)\n"
+        "    return real(tagger, part, options, **more)\n"
         "workers.tag_part = tag_part\n"
         "from batag.cli import main\n"
         "if __name__ == '__main__': main()\n",
@@ -156,26 +156,31 @@ def test_ctrl_c_waits_for_no_part_and_keeps_what_is_finished(
 ) -> None:
     out = tmp_path / "out"
     held = script(tmp_path / "job.py", "while part.number == 20: time.sleep(0.01)")
-    told = command(source, out, "--workers", workers)
-    with started([sys.executable, str(held), *told[3:]], env=ENVIRONMENT) as process:
+    arguments = command(source, out, "--workers", workers)
+    with started([sys.executable, str(held), *arguments[3:]], env=ENVIRONMENT) as process:
         wait_until(lambda: len(contents(out)) >= 3, while_runs=process)
         os.killpg(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130, said.decode()
-    assert b"the same command goes on" in said
-    assert b"Traceback" not in said, said.decode()
+        _, message = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130, message.decode()
+    assert b"the same command goes on" in message
+    assert b"Traceback" not in message, message.decode()
     kept = {path.name: path.stat().st_mtime_ns for path in out.glob("part-*")}
     assert 3 <= len(kept) < PARTS
-    subprocess.run(told, env=ENVIRONMENT, check=True, capture_output=True)
+    subprocess.run(arguments, env=ENVIRONMENT, check=True, capture_output=True)
     assert contents(out) == whole
     assert kept.items() <= {path.name: path.stat().st_mtime_ns for path in out.glob("part-*")}.items()
 
 
 def test_a_part_that_kills_its_worker_three_times_stops_the_job_and_is_named(source: Path, tmp_path: Path) -> None:
     killing = script(tmp_path / "job.py", "if part.number == 3: os.kill(os.getpid(), 9)")
-    told = command(source, tmp_path / "out", "--workers", "2")[3:]
+    arguments = command(source, tmp_path / "out", "--workers", "2")[3:]
     done = subprocess.run(
-        [sys.executable, str(killing), *told], env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=PATIENCE
+        [sys.executable, str(killing), *arguments],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
     )
     assert done.returncode == 1, done.stderr
     assert "rows 31 to 40" in done.stderr

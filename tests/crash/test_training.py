@@ -71,7 +71,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, files: dict[str, Any])
 
 @pytest.fixture(scope="module")
 def encoder_alone(tmp_path_factory: pytest.TempPathFactory, files: dict[str, Any]) -> dict[str, Any]:
-    """The same without a second reader, beside which so young an encoder's epochs are all alike."""
+    """The same without a window CRF, which would hide the differences between the epochs of a young encoder."""
     folder = tmp_path_factory.mktemp("alone") / "run"
     finished(new_run(folder, files, *SHORT, "head.window_crf=0"))
     return outcome(folder)
@@ -234,11 +234,11 @@ def train_until(run: PreparedRun, stop: Callable[[StepDone | EpochDone], bool], 
 
 def check_message(error: InputError, folder: Path, *, fault: str, name: str = "") -> None:
     """One line that says what, where and what to do."""
-    said = str(error)
-    assert any(word in said.lower() for word in WORDS[fault]), said
-    assert str(folder / name) in said
-    assert f"--resume {folder}" in said
-    assert "\n" not in said
+    message = str(error)
+    assert any(word in message.lower() for word in WORDS[fault]), message
+    assert str(folder / name) in message
+    assert f"--resume {folder}" in message
+    assert "\n" not in message
 
 
 @pytest.mark.usefixtures("_no_picture")
@@ -578,25 +578,25 @@ def test_a_real_interrupt_saves_says_how_to_go_on_and_is_resumed(tmp_path: Path,
     ]
     with started(command) as process:
         assert process.stderr is not None
-        said = ""
-        while "epoch   2" not in said:
+        message = ""
+        while "epoch   2" not in message:
             line = process.stderr.readline().decode()
-            assert line, said
-            said += line
+            assert line, message
+            message += line
         process.send_signal(signal.SIGINT)
         out, err = (stream.decode() for stream in process.communicate(timeout=PATIENCE))
     assert process.returncode == 130, err
-    assert f"stopped; go on with: batag train --resume {folder}" in err
+    assert f"stopped; resume with: batag train --resume {folder}" in err
     assert "Traceback" not in err
     assert out == ""
     check_complete(folder)
-    facts = load_weights_file(folder / "last.safetensors")[1]
-    assert facts["step"] >= 12
-    epochs = facts["epochs"] + 1
+    metadata = load_weights_file(folder / "last.safetensors")[1]
+    assert metadata["step"] >= 12
+    epochs = metadata["epochs"] + 1
 
     done = batag("train", "--resume", folder, "--set", f"training.epochs={epochs}", "--device", "cpu", "--json")
     assert done.returncode == 0, done.stderr
-    assert f"resumed at step {facts['step']}" in done.stderr.replace(",", "")
+    assert f"resumed at step {metadata['step']}" in done.stderr.replace(",", "")
     assert json.loads(done.stdout)["dev"]["epoch"] <= epochs
     finished(new_run(tmp_path / "undisturbed", files, *settings, f"training.epochs={epochs}"))
     assert differing(outcome(folder), outcome(tmp_path / "undisturbed")) == []

@@ -133,7 +133,7 @@ def test_every_parameter_of_an_ablation_is_trained(options: dict[str, str]) -> N
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"norm": "middle"}, "'middle' is not a place of norms. There are post, pre"),
         ({"residual": "none"}, "'none' is not a residual. There are weighted, identity"),
@@ -141,7 +141,7 @@ def test_every_parameter_of_an_ablation_is_trained(options: dict[str, str]) -> N
         ({"branches": ""}, "'' is not a branch"),
     ],
 )
-def test_misspelt_options_say_what_there_is(options: dict[str, str], said: str) -> None:
+def test_misspelt_options_say_what_there_is(options: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
         build_encoder("bat", **options)
-    assert said in str(caught.value)
+    assert message in str(caught.value)

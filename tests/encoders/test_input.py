@@ -163,8 +163,8 @@ def test_rich_adds_what_dictionaries_say_of_a_word() -> None:
     assert table is not None
     for word, parts in {"京都": ["zh:ns", "ja:名詞/固有名詞/地名"], "nike": [], "": []}.items():
         with torch.no_grad():
-            said = sum((table.weight[crc32(part.encode()) % 50] for part in parts), torch.zeros(8))
-            torch.testing.assert_close(vector(input, word), vector(without, word) + math.sqrt(8) * said)
+            expected = sum((table.weight[crc32(part.encode()) % 50] for part in parts), torch.zeros(8))
+            torch.testing.assert_close(vector(input, word), vector(without, word) + math.sqrt(8) * expected)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_an_export_that_differs_is_refused_and_changes_nothing(tmp_path: Path, m
 def test_int8_without_labelled_pages_is_refused(tmp_path: Path) -> None:
     bundle = read_bundle(make_bundle(tmp_path / "bundle"))
     pages = [(words, [-1] * len(words)) for words, _ in pages_of(bundle)]
-    assert "nobody knows" in export(bundle, engine="torch-int8", pages=pages).refused
+    assert "is unknown" in export(bundle, engine="torch-int8", pages=pages).refused
 
 
 @pytest.mark.parametrize("engine", ["torch", "openvino", ""])
@@ -159,10 +159,10 @@ def test_the_graph_of_another_model_is_one_clear_error(tmp_path: Path, data: byt
 
 def test_weights_that_a_graph_does_not_bring_are_missed_without_torch_too(tmp_path: Path) -> None:
     folder = shutil.copytree(tiny_exported(), tmp_path / "bundle")
-    redescribe(folder, lambda said: said["head"].update(chain=not said["head"].get("chain")))
+    redescribe(folder, lambda description: description["head"].update(chain=not description["head"].get("chain")))
     kept = describe(folder)["head"]["chain"]
     if not kept:
-        redescribe(folder, lambda said: said["head"].update(chain=True))
+        redescribe(folder, lambda description: description["head"].update(chain=True))
         weights = {
             name: value for name, value in load_file(folder / "model.safetensors").items() if not name.startswith("chain.")
         }
@@ -193,7 +193,7 @@ def test_a_damaged_graph_is_one_clear_error(tmp_path: Path) -> None:
     shutil.copytree(tiny_exported(), folder)
     graph = folder / "model.onnx"
     graph.write_bytes(graph.read_bytes()[:-1] + b"x")
-    with pytest.raises(InputError, match="not the file that was written"):
+    with pytest.raises(InputError, match="not the original file"):
         batag.load(folder, engine="onnx")
 
 
@@ -235,7 +235,7 @@ def test_an_export_that_is_compared_on_pages_that_no_person_has_seen_says_so_lou
     for pages, by in ((["--pages", tmp_path / "tagged.jsonl"], "terms"), ([], "person")):
         done = typed("export", bundle, "--engine", "torch-int8", "--force", "--json", *pages)
         assert json.loads(done.stdout)["measured_by"] == by
-        assert ("NO PERSON HAS SEEN ANY OF THESE PAGES" in " ".join(done.stderr.split())) == (by != "person")
+        assert ("NO PERSON HAS REVIEWED ANY OF THESE PAGES" in " ".join(done.stderr.split())) == (by != "person")
 
 
 def test_a_graph_names_no_file_of_the_machine_that_made_it() -> None:

@@ -115,11 +115,11 @@ def test_files_that_were_changed_are_refused(change: Callable[[dict[str, Any]], 
 
 
 @pytest.mark.parametrize(
-    "said", [["鞋"], 3, None, {"characters": 3, "word_classes": []}, {"characters": "鞋靴a鞵", "word_classes": [1, 2, 3]}]
+    "names", [["鞋"], 3, None, {"characters": 3, "word_classes": []}, {"characters": "鞋靴a鞵", "word_classes": [1, 2, 3]}]
 )
-def test_characters_and_word_classes_that_are_none_are_refused(said: object) -> None:
+def test_characters_and_word_classes_that_are_none_are_refused(names: object) -> None:
     with pytest.raises(ValueError, match="the names are not a text of characters"):
-        CharacterVectors.of_files(json.dumps(said).encode(), READER.files()[FILES[1]])
+        CharacterVectors.of_files(json.dumps(names).encode(), READER.files()[FILES[1]])
 
 
 def test_what_several_know_stands_side_by_side() -> None:

@@ -83,7 +83,7 @@ def test_a_line_that_is_none_is_named_once(tmp_path: Path) -> None:
     path.write_bytes(b"shoe 1 2 3\nboot 1 2\n")
     with pytest.raises(InputError) as raised:
         read_vectors(path)
-    assert str(raised.value) == f"{path}:2: is not a word and 3 numbers. Mend or remove the line"
+    assert str(raised.value) == f"{path}:2: is not a word and 3 numbers. Correct or remove the line"
 
 
 def made_vectors() -> WordVectors:
@@ -239,8 +239,8 @@ def test_what_a_backbone_claims_to_be_costs_nothing_before_its_weights_are_there
     model: Path, tmp_path: Path, claim: dict[str, int], says: str
 ) -> None:
     folder = shutil.copytree(model, tmp_path / "bert")
-    said = json.loads((folder / "config.json").read_bytes())
-    (folder / "config.json").write_text(json.dumps(said | claim))
+    config = json.loads((folder / "config.json").read_bytes())
+    (folder / "config.json").write_text(json.dumps(config | claim))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(InputError, match=says):
         Backbone(folder)

@@ -43,8 +43,8 @@ def test_english_words_of_one_kind_lie_near_each_other_and_in_one_group(word: st
 
 def test_a_fine_group_of_english_words_is_part_of_a_coarse_one() -> None:
     known = english_vectors()
-    kinds = known.look_up(known.words[:50_000])[1]
-    assert len(set(kinds)) == len({fine for _, fine in kinds}) > 500
+    clusters = known.look_up(known.words[:50_000])[1]
+    assert len(set(clusters)) == len({fine for _, fine in clusters}) > 500
 
 
 def test_a_japanese_word_is_found_however_it_is_written() -> None:
@@ -88,8 +88,8 @@ def test_what_is_known_is_taken_where_enough_pages_are_in_its_language(pages: di
 
 
 def test_chinese_words_look_like_what_they_are() -> None:
-    kinds = chinese_characters().look_up(["海尔集团", "连衣裙", "北京市"])[1]
-    assert [first for first, _ in kinds] == ["looks=ORG-B", "looks=n-B", "looks=LOC-B"]
+    word_classes = chinese_characters().look_up(["海尔集团", "连衣裙", "北京市"])[1]
+    assert [first for first, _ in word_classes] == ["looks=ORG-B", "looks=n-B", "looks=LOC-B"]
 
 
 @pytest.mark.parametrize("load", [japanese_vectors, english_vectors, chinese_characters])

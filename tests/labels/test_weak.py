@@ -143,7 +143,7 @@ def test_tags_of_other_machines_stay_beside_what_is_marked() -> None:
 def test_none_is_no_label_to_mark(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("acme\n", encoding="utf-8")
     done = typed("weak", "-", "--terms", f"{tmp_path / 'terms.txt'}=none", stdin=b'{"title": "acme"}\n')
-    assert (done.returncode, "'none' is what has no label" in done.stderr) == (2, True)
+    assert (done.returncode, "'none' is the class of tokens without a tag" in done.stderr) == (2, True)
 
 
 @given(

@@ -139,7 +139,7 @@ def test_every_problem_goes_to_the_log(tmp_path: Path) -> None:
 
 TITLE = "ACME 跑鞋"
 BAD_TAGS: dict[str, tuple[str, Any]] = {
-    "over the end": ("out-of-range", {"start": 5, "end": 8, "label": "x"}),
+    "after the end": ("out-of-range", {"start": 5, "end": 8, "label": "x"}),
     "empty": ("out-of-range", {"start": 3, "end": 3, "label": "x"}),
     "backwards": ("out-of-range", {"start": 4, "end": 2, "label": "x"}),
     "negative": ("out-of-range", {"start": -3, "end": -1, "label": "x"}),
@@ -388,7 +388,7 @@ def test_a_named_encoding_is_read(tmp_path: Path, name: str, encoding: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("said", "really", "text"),
+    ("named_encoding", "really", "text"),
     [
         ("big5", "cp950", "化粧水 碁石 裏 恒 €"),
         ("Big5", "cp950", "化粧水"),
@@ -398,18 +398,18 @@ def test_a_named_encoding_is_read(tmp_path: Path, name: str, encoding: str) -> N
         ("gbk", "gb18030", "㐂 跑鞋"),
     ],
 )
-def test_an_older_standard_means_what_files_are_really_in(tmp_path: Path, said: str, really: str, text: str) -> None:
+def test_an_older_standard_means_what_files_are_really_in(tmp_path: Path, named_encoding: str, really: str, text: str) -> None:
     path = written(tmp_path / "a.csv", f"id,title\n1,{text}\n".encode(really))
-    (page,), problems = read_with_problems(path, encoding=said)
+    (page,), problems = read_with_problems(path, encoding=named_encoding)
     assert page["title"] == text
     assert not problems.counts
 
 
-@pytest.mark.parametrize("said", ["big5", "shift_jis", "gb2312", "gbk"])
-def test_nothing_of_an_older_standard_is_lost_in_the_wider_one(tmp_path: Path, said: str) -> None:
-    known = [character for character in map(chr, range(0x80, 0x10000)) if len(character.encode(said, "ignore")) == 2]
-    path = written(tmp_path / "a.csv", b"id,title\n1," + "".join(known).encode(said) + b"\n")
-    (page,), problems = read_with_problems(path, encoding=said)
+@pytest.mark.parametrize("named_encoding", ["big5", "shift_jis", "gb2312", "gbk"])
+def test_nothing_of_an_older_standard_is_lost_in_the_wider_one(tmp_path: Path, named_encoding: str) -> None:
+    known = [character for character in map(chr, range(0x80, 0x10000)) if len(character.encode(named_encoding, "ignore")) == 2]
+    path = written(tmp_path / "a.csv", b"id,title\n1," + "".join(known).encode(named_encoding) + b"\n")
+    (page,), problems = read_with_problems(path, encoding=named_encoding)
     assert len(page["title"]) == len(known) > 5_000
     assert not problems.counts
 
@@ -417,7 +417,7 @@ def test_nothing_of_an_older_standard_is_lost_in_the_wider_one(tmp_path: Path, s
 def test_the_guess_has_the_name_that_people_know_and_one_that_reads_the_file(tmp_path: Path) -> None:
     title = "Dior 迪奧 化粧水 限量 保濕"
     path = written(tmp_path / "a.csv", f"id,title\n1,{title}\n".encode("cp950"))
-    with pytest.raises(InputError, match=r'cp950 \(Big5\): say encoding="cp950"'):
+    with pytest.raises(InputError, match=r'cp950 \(Big5\): use encoding="cp950"'):
         read_all(path)
     assert titles(read_all(path, encoding="cp950")) == [title]
 
@@ -1174,11 +1174,11 @@ def mutated(data: bytes, draw: random.Random) -> bytes:
 FUZZED = [*WRITABLE, "jsonl.gz", "jsonl.zst", "csv.gz", "xlsx", "tsv", "spans", "conll4"]
 
 
-@pytest.mark.parametrize("said", [True, False], ids=["flag", "detected"])
+@pytest.mark.parametrize("named", [True, False], ids=["flag", "detected"])
 @pytest.mark.parametrize("name", FUZZED)
-def test_a_mutated_file_gives_pages_and_problems_or_an_error_of_ours(tmp_path: Path, name: str, said: bool) -> None:
+def test_a_mutated_file_gives_pages_and_problems_or_an_error_of_ours(tmp_path: Path, name: str, named: bool) -> None:
     file, data = sample_file(tmp_path, name)
-    format = {"conll4": "conll"}.get(name, name.partition(".")[0]) if said else None
+    format = {"conll4": "conll"}.get(name, name.partition(".")[0]) if named else None
     failures: dict[str, str] = {}
     for seed in range(120):
         path = written(tmp_path / f"mutated-{file}", mutated(data, random.Random(f"{name}-{seed}")))

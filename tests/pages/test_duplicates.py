@@ -136,13 +136,13 @@ def test_no_text_has_no_group() -> None:
 def test_the_hash_is_the_same_on_every_machine() -> None:
     assert text_hash("純棉外套") == text_hash("純棉外套") != text_hash("純棉外衣")
     code = "from batag.pages.duplicates import text_hash; print(text_hash('abc'))"
-    said = {
+    hashes = {
         subprocess.run(
             [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
         ).stdout.strip()
         for seed in ("1", "2")
     }
-    assert said == {str(text_hash("abc"))}
+    assert hashes == {str(text_hash("abc"))}
 
 
 # In a process of its own, so that a run away can be stopped.

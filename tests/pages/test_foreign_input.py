@@ -109,8 +109,8 @@ def test_a_named_pipe_is_read_as_a_file_is(tmp_path: Path, format: str, compress
     page = bring_tokens(PAGE, Segmentation()) if format in NEEDS_TOKENS else PAGE
     write_pages([page], tmp_path / "file", format=format)
     packed = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress}[compression]((tmp_path / "file").read_bytes())
-    for said in (None, format):
-        found = read_all(through_a_pipe(tmp_path, packed), format=said)
+    for given_format in (None, format):
+        found = read_all(through_a_pipe(tmp_path, packed), format=given_format)
         (tmp_path / "pipe").unlink()
         assert [each["title"] for each in found] == ["ACME 跑鞋"]
 
@@ -151,13 +151,13 @@ def test_a_file_cut_anywhere_is_an_error_or_a_listed_problem(tmp_path: Path, for
     draw = random.Random(21)
     for place in {0, 1, 2, 3, len(packed) - 1, *draw.choices(range(len(packed)), k=12)}:
         path = written(tmp_path / f"cut.{format}{compression}", packed[:place])
-        for said in (None, format):
+        for given_format in (None, format):
             try:
-                read_all(path, format=said)
+                read_all(path, format=given_format)
             except BatagError as error:
                 assert error.what  # noqa: PT017
             try:
-                for part in Inputs(paths=(str(path),), format=said).parts():
+                for part in Inputs(paths=(str(path),), format=given_format).parts():
                     read_rows(part, whole=True)
             except BatagError as error:
                 assert error.what  # noqa: PT017

@@ -21,9 +21,9 @@ from batag.pages.problems import Problems
 from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 
-def read(path: Path, **said: Any) -> tuple[list[Page], Problems]:
+def read(path: Path, **options: Any) -> tuple[list[Page], Problems]:
     problems = Problems()
-    return list(read_pages(path, problems=problems, **said)), problems
+    return list(read_pages(path, problems=problems, **options)), problems
 
 
 def spans(page: Page) -> list[tuple[str, str, str]]:
@@ -129,9 +129,9 @@ def test_an_apostrophe_that_batag_did_not_write_stays(tmp_path: Path) -> None:
     assert not problems.counts
 
 
-@pytest.mark.parametrize("said", ["true", "[1]", '{"columns": {"title": 1}}', '{"escaped": "title"}', "{", '{"other": 1}'])
-def test_a_column_called_batag_that_says_something_else_changes_nothing(tmp_path: Path, said: str) -> None:
-    rows = [["id", "title", "batag"], ["1", "'=ACME", said]]
+@pytest.mark.parametrize("value", ["true", "[1]", '{"columns": {"title": 1}}', '{"escaped": "title"}', "{", '{"other": 1}'])
+def test_a_column_called_batag_that_says_something_else_changes_nothing(tmp_path: Path, value: str) -> None:
+    rows = [["id", "title", "batag"], ["1", "'=ACME", value]]
     with (tmp_path / "a.csv").open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream).writerows(rows)
     (page,), problems = read(tmp_path / "a.csv")

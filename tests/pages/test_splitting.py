@@ -191,7 +191,7 @@ def test_shares_are_read(text: str, shares: tuple[float, float, float]) -> None:
     ["", "8", "8:1", "8:1:1:1", "a:b:c", "8:-1:1", "0:0:0", "nan:1:1", "inf:1:1", "8:1:", "8;1;1", "1e999:1:1", "8:1:1%"],
 )
 def test_shares_that_make_no_sense_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"three shares.*8:1:1"):
+    with pytest.raises(UsageError, match=r"three sizes.*8:1:1"):
         parse_shares(text)
 
 

@@ -190,7 +190,7 @@ def test_a_cell_is_not_stored_under_a_key_that_no_longer_fits(tmp_path: Path) ->
     assert one.key
     check_key(one)
     moving.test.write_bytes(moving.dev.read_bytes())
-    with pytest.raises(InputError, match="have changed since the table was begun"):
+    with pytest.raises(InputError, match="have changed since the table was started"):
         _finish_one(one, Store(tmp_path))
     assert not (tmp_path / "cells").exists()
 

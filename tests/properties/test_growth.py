@@ -189,9 +189,9 @@ def test_reading_a_catalogue_takes_steps_in_proportion_to_the_file(tmp_path: Pat
     grows_in_proportion(steps, work, size)
 
 
-def _read(path: Path, **said: Any) -> None:
+def _read(path: Path, **options: Any) -> None:
     with suppress(BatagError):  # a refusal is an answer too
-        read_with_problems(path, **said)
+        read_with_problems(path, **options)
 
 
 # Workbooks: rows and cells say themselves where they stand

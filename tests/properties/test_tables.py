@@ -68,11 +68,11 @@ def one_tagger() -> Iterator[None]:
         yield
 
 
-def tag(path: Path, out: Path, **said: Any) -> Path:
+def tag(path: Path, out: Path, **arguments: Any) -> Path:
     out.parent.mkdir()
-    columns = said.pop("columns", {})
+    columns = arguments.pop("columns", {})
     inputs = Inputs(paths=find_inputs([str(path)], format=None), columns=columns)
-    options = Options(format=out.suffix[1:], **said)
+    options = Options(format=out.suffix[1:], **arguments)
     Job(bundle=tiny_run(), engine="torch", inputs=inputs, out=str(out), options=options, one_file=True, workers=1).run(
         problems=Problems()
     )

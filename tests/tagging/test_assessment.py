@@ -129,7 +129,7 @@ def test_scores_of_a_trained_tagger_equal_a_plain_count(scheme: str) -> None:
     said_of_point = tagger.bundle.description.dial[1].offsets
     offsets = [said_of_point[name] for name in tagger.labels]
     cells: Counter[tuple[str, str]] = Counter()
-    true, said, found = Counter[str](), Counter[str](), Counter[str]()
+    true, predicted, found = Counter[str](), Counter[str](), Counter[str]()
     for prediction in tagger.predict(pages):
         page = prediction.page
         for field, values in zip(prediction.fields, prediction.probabilities, strict=True):
@@ -142,11 +142,11 @@ def test_scores_of_a_trained_tagger_equal_a_plain_count(scheme: str) -> None:
                 cells[truth, tagger.scheme.labels[row.argmax()].removeprefix("B-").removeprefix("I-")] += 1
         gold = {(tag.field, tag.start, tag.end, tag.label) for tag in page.tags}
         guess = {(tag.field, tag.start, tag.end, tag.label) for tag in tagger.tag(page)}
-        for counter, tags in ((true, gold), (said, guess), (found, gold & guess)):
+        for counter, tags in ((true, gold), (predicted, guess), (found, gold & guess)):
             counter.update(tag[3] for tag in tags)
     assert report["tokens"]["confusion"] == [[cells[one, other] for other in names] for one in names]
     assert {name: (row["true"], row["predicted"], row["found"]) for name, row in report["tags"]["classes"].items()} == {
-        name: (true[name], said[name], found[name]) for name in tagger.labels
+        name: (true[name], predicted[name], found[name]) for name in tagger.labels
     }
     assert found.total() > 10
 
@@ -266,7 +266,7 @@ def test_the_tables_of_the_command_hold_the_same_numbers(
         for name, each in members.items():
             (row,) = (row for row in rows if row[:2] == [group, name])
             assert row[2:4] == [f"{each['tokens']['tokens']:,}", f"{100 * each['tokens']['macro_f1']:.1f}"]
-    assert f"{report['pages_all_right']} of 24 pages all right; left out: 1 not labelled" in out
+    assert f"pages without errors: {report['pages_all_right']} of 24; left out: 1 not labelled" in out
 
 
 def test_the_wrong_pages_of_the_command_are_consistent(files: Path, report: dict[str, Any], tmp_path: Path) -> None:

@@ -98,9 +98,9 @@ def test_a_bundle_without_its_run_has_no_old_pages_to_mix_in(tmp_path: Path, new
 def test_training_from_a_bundle_begins_where_it_was(tmp_path: Path) -> None:
     test = catalogue(10, split="test")
     files = written(tmp_path / "more.jsonl", catalogue(20, seed=1)), written(tmp_path / "dev.jsonl", catalogue(10, split="dev"))
-    said = typed("train", files[0], "--dev", files[1], "--from", tiny_run(), "--out", tmp_path / "run", "--json",
+    done = typed("train", files[0], "--dev", files[1], "--from", tiny_run(), "--out", tmp_path / "run", "--json",
                  "--set", "training.epochs=1", "--set", "schedule.scale=0.1")  # fmt: skip
-    assert said.returncode == 0, said.stderr
+    assert done.returncode == 0, done.stderr
     before, after = batag.load(tiny_run()), batag.load(tmp_path / "run")
     assert after.labels == before.labels
     found = []
@@ -118,10 +118,10 @@ def test_training_from_a_bundle_begins_where_it_was(tmp_path: Path) -> None:
 def test_old_pages_that_are_gone_or_changed_are_one_clear_error_that_can_be_avoided(tmp_path: Path, new: Path) -> None:
     old = written(tmp_path / "old.jsonl", catalogue(20))
     shutil.copytree(tiny_run(), tmp_path / "base")
-    facts = tmp_path / "base" / "data.json"
-    said = json.loads(facts.read_text())
-    said["train"] = [{"file": str(old), "sha256": "0" * 64}]
-    facts.write_text(json.dumps(said))
+    record = tmp_path / "base" / "data.json"
+    data = json.loads(record.read_text())
+    data["train"] = [{"file": str(old), "sha256": "0" * 64}]
+    record.write_text(json.dumps(data))
     with pytest.raises(BatagError, match=r"has changed.*--replay.*training\.replay=0"):
         begun(tmp_path / "run", new, base=tmp_path / "base")
     for argument in (("--set", "training.replay=0"), ("--replay", old)):
@@ -163,13 +163,13 @@ def test_what_dev_is_too_small_to_tell_is_as_the_base_bundle_had_it(tmp_path: Pa
     make_bundle(bundle, dial=points, calibration=line)
     run = begun(tmp_path / "run", pages, "training.epochs=1", base=bundle)
     finished = run.finish()
-    said = read_bundle(tmp_path / "run").description
+    described = read_bundle(tmp_path / "run").description
     shown = Counter(label for example in run.data.dev for label in example.labels)
     few = [name for number, name in enumerate(run.data.scheme.classes, 1) if shown[number] < 20]
     assert "brand" in few
-    kept = [point.model_dump() for point in said.dial]
+    kept = [point.model_dump() for point in described.dial]
     assert all(one["offsets"][name] == other["offsets"][name] for one, other in zip(kept, points, strict=True) for name in few)
-    assert said.calibration.method == "temperature"
+    assert described.calibration.method == "temperature"
     assert finished.dial.calibrated
 
 

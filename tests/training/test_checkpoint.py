@@ -73,8 +73,8 @@ def test_a_learner_comes_back_bit_by_bit_and_goes_on_the_same(
     one, other = prepared(*settings), prepared(*settings)
     losses(one, done)
     save_checkpoint(tmp_path / "a.safetensors", one.learner, {"best_epoch": 3, "say": "ü"})
-    facts = load_checkpoint(tmp_path / "a.safetensors", other.learner)
-    assert (facts["best_epoch"], facts["say"]) == (3, "ü")
+    metadata = load_checkpoint(tmp_path / "a.safetensors", other.learner)
+    assert (metadata["best_epoch"], metadata["say"]) == (3, "ü")
     assert state(other) == state(one)
     assert list(other.learner.average) == list(one.learner.average)
     assert losses(other, 5) == losses(one, 5)
@@ -111,10 +111,10 @@ def test_tensors_and_facts_of_any_kind_come_back(tmp_path: Path) -> None:
         "none": torch.zeros(0, 3),
         "字": torch.tensor([True, False]),
     }
-    facts = {"dev": {"classes": {"商品": {"f1": 0.1 + 0.2}}}, "none": None, "list": [1, "a\u2028b"]}
-    save_weights(tmp_path / "a", tensors, facts)
-    found, said = load_weights_file(tmp_path / "a")
-    assert said == facts
+    metadata = {"dev": {"classes": {"商品": {"f1": 0.1 + 0.2}}}, "none": None, "list": [1, "a\u2028b"]}
+    save_weights(tmp_path / "a", tensors, metadata)
+    found, read_metadata = load_weights_file(tmp_path / "a")
+    assert read_metadata == metadata
     assert found.keys() == tensors.keys()
     for name, value in tensors.items():
         assert found[name].dtype == value.dtype
@@ -158,7 +158,7 @@ def test_a_checkpoint_that_lacks_a_fact_is_damaged(tmp_path: Path, prepared: Pre
 
 
 def whole() -> bytes:
-    return save_tensors({"a": torch.ones(3, 4), "b": torch.zeros(5)}, {"facts": json.dumps({"step": 1})})
+    return save_tensors({"a": torch.ones(3, 4), "b": torch.zeros(5)}, {"metadata": json.dumps({"step": 1})})
 
 
 def with_header(header: object) -> bytes:
@@ -175,14 +175,14 @@ DAMAGED = {
     "no header": struct.pack("<Q", 0),
     "header that is not JSON": with_header(b"{" * 40),
     "header that is no object": with_header([1, 2]),
-    "no facts": with_header({"a": TENSOR}),
-    "facts that are not JSON": with_header({"a": TENSOR, "__metadata__": {"facts": "{"}}),
-    "no facts in the metadata": with_header({"a": TENSOR, "__metadata__": {"other": "{}"}}),
+    "no metadata": with_header({"a": TENSOR}),
+    "metadata that is not JSON": with_header({"a": TENSOR, "__metadata__": {"metadata": "{"}}),
+    "other metadata only": with_header({"a": TENSOR, "__metadata__": {"other": "{}"}}),
     "a tensor beyond the end": with_header(
-        {"a": TENSOR | {"data_offsets": [0, 99], "shape": [24]}, "__metadata__": {"facts": "{}"}}
+        {"a": TENSOR | {"data_offsets": [0, 99], "shape": [24]}, "__metadata__": {"metadata": "{}"}}
     ),
-    "an unknown type": with_header({"a": TENSOR | {"dtype": "F99"}, "__metadata__": {"facts": "{}"}}),
-    "a negative shape": with_header({"a": TENSOR | {"shape": [-4]}, "__metadata__": {"facts": "{}"}}),
+    "an unknown type": with_header({"a": TENSOR | {"dtype": "F99"}, "__metadata__": {"metadata": "{}"}}),
+    "a negative shape": with_header({"a": TENSOR | {"shape": [-4]}, "__metadata__": {"metadata": "{}"}}),
     "too long": whole() + b"\0",
 }
 
@@ -232,11 +232,11 @@ def test_a_write_that_fails_keeps_the_old_file_and_says_how_to_go_on(
             save_weights(path, {"a": torch.zeros(2)}, {"step": 2})
         with pytest.raises(InputError, match="there is none yet"):
             save_weights(tmp_path / "new.safetensors", {"a": torch.zeros(2)}, {"step": 2})
-    said = str(caught.value)
-    assert word in said
-    assert str(path) in said
-    assert "the last good one is kept" in said
-    assert f"batag train --resume {tmp_path}" in said
+    message = str(caught.value)
+    assert word in message
+    assert str(path) in message
+    assert "the last good one is kept" in message
+    assert f"batag train --resume {tmp_path}" in message
     assert load_weights_file(path)[1] == {"step": 1}
     assert [each.name for each in tmp_path.iterdir()] == ["last.safetensors"]
 

@@ -84,10 +84,10 @@ def words(tagger: Tagger, **labels: str) -> Tagger:
 def test_training_and_evaluation_say_the_same_of_the_same_pages(run: FinishedRun, capsys: pytest.CaptureFixture[str]) -> None:
     dev = run.folder.parent / "dev.jsonl"
     evaluate(run.folder, [dev], as_json=True)
-    said = json.loads(capsys.readouterr().out)
+    report = json.loads(capsys.readouterr().out)
     shipped = describe(run.folder / "bundle")["metrics"]["dev"]
     for key in ("tokens", "tags", "stop_words", "pages_all_right"):
-        assert said[key] == shipped[key] == json.loads(json.dumps(run.scores[key])), key
+        assert report[key] == shipped[key] == json.loads(json.dumps(run.scores[key])), key
     # What people set: two goods that touch are two, and what no token can give is missed.
     assert shipped["tags"]["classes"]["goods"]["true"] == 80
     assert shipped["tags"]["classes"]["feature"]["true"] == 40
@@ -108,16 +108,16 @@ def test_a_text_that_training_pages_tag_is_never_forbidden(run: FinishedRun) -> 
 
 def test_a_user_s_own_stop_words_are_stronger_than_what_training_pages_tag(run: FinishedRun) -> None:
     bundle = read_bundle(run.folder)
-    said = ScriptedEngine(bundle.scheme, lambda word: None if word == "zorb" else "pack")
-    tagger = Tagger(bundle, engine=said, stop_words=["OZ"])
+    scripted = ScriptedEngine(bundle.scheme, lambda word: None if word == "zorb" else "pack")
+    tagger = Tagger(bundle, engine=scripted, stop_words=["OZ"])
     assert tagger.tag({"title": "zorb 12 oz", "language": "en"}) == []
     assert [tag.text for tag in tagger.tag({"title": "zorb Pack of 6", "language": "en"})] == ["Pack of 6"]
 
 
 def test_what_is_kept_of_the_tags_of_training_pages_is_small_and_handed_on(run: FinishedRun, tmp_path: Path) -> None:
-    said = describe(run.folder / "bundle")
-    assert said["tagged_stop_words"] == ["0 oz", "one a day", "pack of 0"]
-    assert said["trained_on"]["tags_of_stop_words"] == 48
+    description = describe(run.folder / "bundle")
+    assert description["tagged_stop_words"] == ["0 oz", "one a day", "pack of 0"]
+    assert description["trained_on"]["tags_of_stop_words"] == 48
     more = [labelled(f"m{n}", f"zorb vlam{n} The One", ("zorb", "goods"), ("The One", "pack")) for n in range(12)]
     further = trained(tmp_path / "more", more, "training.epochs=1", dev=more, base=run.folder)
     assert describe(further.folder / "bundle")["tagged_stop_words"] == ["0 oz", "one a day", "pack of 0", "the one"]
@@ -125,7 +125,7 @@ def test_what_is_kept_of_the_tags_of_training_pages_is_small_and_handed_on(run: 
     quick = [part for each in ("training.epochs=1", "encoder.width=8", "encoder.inner=8") for part in ("--set", each)]
     done = typed("distil", run.folder, tmp_path / "pages.jsonl", "--out", tmp_path / "swift", *quick)
     assert done.returncode == 0, done.stderr
-    assert describe(tmp_path / "swift")["tagged_stop_words"] == said["tagged_stop_words"]
+    assert describe(tmp_path / "swift")["tagged_stop_words"] == description["tagged_stop_words"]
 
 
 @pytest.mark.parametrize("written", ["12&nbsp;oz", "12 <b>oz</b>", "12 oz"])
@@ -154,11 +154,11 @@ def test_evaluation_says_what_the_rule_for_stop_words_touches(tmp_path: Path, ca
 def test_the_commands_say_what_the_rule_for_stop_words_touches(run: FinishedRun, tmp_path: Path) -> None:
     pages = [labelled(f"t{n}", f"zorb quix vlam{n} set of 3", ("zorb", "goods"), ("set of 3", "pack")) for n in range(4)]
     write_pages(pages, tmp_path / "test.jsonl")
-    said = " ".join(typed("evaluate", run.folder, tmp_path / "test.jsonl").stdout.split())
-    assert "stop words:" in said
-    assert "4 of 8 gold tags cannot be found" in said
+    message = " ".join(typed("evaluate", run.folder, tmp_path / "test.jsonl").stdout.split())
+    assert "stop words:" in message
+    assert "4 of 8 gold tags cannot be found" in message
     done = typed("train", "--resume", run.folder, "--set", "dial.rich=2.0")
-    assert "train: 48 of 192 tags are only stop words and small numbers" in done.stderr
+    assert "train: tags of stop words and small numbers only: 48 of 192" in done.stderr
     assert "stop words:" not in done.stdout
 
 
@@ -205,14 +205,14 @@ def test_training_says_how_old_and_new_pages_score_and_that_few_pages_are_chance
     start = ["--from", run.folder, "--dev", tmp_path / "dev.jsonl", "--set", "training.epochs=1"]
     done = typed("train", tmp_path / "new.jsonl", *start, "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
-    said = " ".join(done.stdout.split())
-    assert "dev: 40 old pages scored apart; the best epoch is chosen by 7 new pages" in " ".join(done.stderr.split())
+    message = " ".join(done.stdout.split())
+    assert "dev: the best epoch is chosen on 7 new pages; 40 old pages scored separately" in " ".join(done.stderr.split())
     assert "(old pages: macro F1" in " ".join(done.stderr.split())
-    assert "on 7 new dev pages" in said
-    assert "apart from that, 40 old dev pages: macro F1" in said
-    assert "mostly chance, and so are these scores: only 7 pages" in said
-    assert "chosen on old and new dev pages together" in said
-    assert "apart from that, 40 old dev pages" in " ".join(typed("show", tmp_path / "run").stdout.split())
+    assert "on 7 new dev pages" in message
+    assert "separately, on 40 old dev pages: macro F1" in message
+    assert "mostly chance: dev has only 7 pages" in message
+    assert "chosen on old and new dev pages together" in message
+    assert "separately, on 40 old dev pages" in " ".join(typed("show", tmp_path / "run").stdout.split())
 
 
 def test_without_a_new_page_to_measure_by_old_ones_choose_and_it_is_said(run: FinishedRun, tmp_path: Path) -> None:
@@ -221,15 +221,15 @@ def test_without_a_new_page_to_measure_by_old_ones_choose_and_it_is_said(run: Fi
     start = ["--from", run.folder, "--set", "training.epochs=1"]
     done = typed("train", tmp_path / "new.jsonl", *start, "--out", tmp_path / "run")
     assert done.returncode == 0, done.stderr
-    assert "dev: no new page; the best epoch is chosen by 40 old ones" in " ".join(done.stderr.split())
+    assert "dev: no new page; the best epoch is chosen on 40 old pages" in " ".join(done.stderr.split())
     assert "on 40 dev pages" in " ".join(done.stdout.split())
     assert "old and new dev pages together" not in " ".join(done.stdout.split())
 
 
 def test_enough_dev_pages_are_not_called_chance(run: FinishedRun) -> None:
-    said = typed("train", "--resume", run.folder).stdout
-    assert "chance" not in said
-    assert "old" not in said
+    message = typed("train", "--resume", run.folder).stdout
+    assert "chance" not in message
+    assert "old" not in message
 
 
 # Groups

@@ -90,11 +90,11 @@ def test_tokens_words_classes_and_dial_are_the_teachers(swift: Swift) -> None:
 
 def test_the_bundle_says_whose_student_it_is(swift: Swift) -> None:
     folder, epochs, run = swift
-    said = read_bundle(folder).description
+    described = read_bundle(folder).description
     written = hashlib.sha256((read_bundle(tiny_run()).folder / "bundle.json").read_bytes()).hexdigest()
-    assert said.trained_on["distilled_from"] == {"name": "flat", "sha256": written}
-    assert said.trained_on["pages"] + said.trained_on["held_out"] == 90
-    assert said.metrics == {"teacher": epochs[-1].agreement.to_dict()}
+    assert described.trained_on["distilled_from"] == {"name": "flat", "sha256": written}
+    assert described.trained_on["pages"] + described.trained_on["held_out"] == 90
+    assert described.metrics == {"teacher": epochs[-1].agreement.to_dict()}
     assert not {tuple(each.words) for each in run.held_out} & set(map(tuple, run.texts))
 
 
@@ -115,10 +115,10 @@ def test_labels_of_the_pages_do_not_count() -> None:
 def test_labelled_dev_pages_choose_a_dial_of_its_own(tmp_path: Path) -> None:
     run = begun(dev=catalogue(10, split="dev"))
     scores = run.ship(tmp_path / "swift", finish(run)[-1]).scores
-    said = read_bundle(tmp_path / "swift").description
-    assert said.dial != read_bundle(tiny_run()).description.dial
-    assert said.metrics["dev"]["tokens"]["macro_f1"] == scores["dev"]["tokens"]["macro_f1"]
-    assert said.trained_on["dev_pages"] == 30
+    described = read_bundle(tmp_path / "swift").description
+    assert described.dial != read_bundle(tiny_run()).description.dial
+    assert described.metrics["dev"]["tokens"]["macro_f1"] == scores["dev"]["tokens"]["macro_f1"]
+    assert described.trained_on["dev_pages"] == 30
 
 
 def test_dev_pages_without_labels_are_an_error() -> None:
@@ -203,10 +203,10 @@ def test_of_very_many_pages_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_agreement_is_told_by_labels_and_probabilities() -> None:
     scheme = Scheme("flat", ("goods",))
-    taught, said = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0.9, 0.1], [0.6, 0.4]])
+    taught, learnt = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0.9, 0.1], [0.6, 0.4]])
     alike = compare([taught], [taught], scheme, dial=None)
     assert (alike.same, alike.macro_f1, alike.macro_f2, alike.apart) == (1.0, 1.0, 1.0, 0.0)
-    apart = compare([taught], [said], scheme, dial=None)
+    apart = compare([taught], [learnt], scheme, dial=None)
     assert (apart.texts, apart.tokens, apart.same) == (1, 2, 0.5)
     assert apart.apart == pytest.approx((0.2 * np.log(0.2 / 0.6) + 0.8 * np.log(0.8 / 0.4)) / 2)
     assert apart.macro_f1 < 0.5

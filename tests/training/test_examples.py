@@ -33,9 +33,9 @@ Said = list[tuple[str, str]]
 def page(id: str = "1", **fields: Said) -> Page:
     """A page of given words; each with its class, a class that begins with `+` goes on with the tag before."""
     texts, tokens, tags = {}, {}, []
-    for name, said in fields.items():
-        texts[name], tokens[name] = join_tokens([word for word, _ in said], language="en")
-        for (_, label), (start, end) in zip(said, tokens[name], strict=True):
+    for name, labelled_words in fields.items():
+        texts[name], tokens[name] = join_tokens([word for word, _ in labelled_words], language="en")
+        for (_, label), (start, end) in zip(labelled_words, tokens[name], strict=True):
             if label.startswith("+"):
                 tags[-1] = Tag(name, tags[-1].start, end, tags[-1].label, texts[name][tags[-1].start : end])
             elif label:
@@ -131,9 +131,9 @@ def test_the_labels_of_sample_pages_say_the_same_as_their_tags(language: str, sc
             assert [word for word, _ in inside] == field.words
             spans = chosen.decode([label for _, label in inside])
             origins = field.origins
-            said = {(origins[first][0], origins[last][1], name) for first, last, name in spans}
+            decoded = {(origins[first][0], origins[last][1], name) for first, last, name in spans}
             true = {(tag.start, tag.end, tag.label) for tag in each.tags if tag.field == field.name}
-            right, total = right + len(true & said), total + len(true)
+            right, total = right + len(true & decoded), total + len(true)
         assert next(labels, None) is None
     # Some tags do not end where a token ends; with flat labels neighbours of one class become one.
     assert right > 0.8 * total > 0
@@ -187,13 +187,13 @@ def test_pages_that_nobody_labelled_are_counted_and_not_used() -> None:
     bare = Page("2", {"title": "not seen by anybody"})
     found = label_words([page("1", title=TITLE), bare, bare], Segmentation())
     assert [id for id, *_ in found.pages] == ["1"]
-    facts = found.statistics()
-    assert (facts["pages"], facts["not_labelled"], facts["tokens"]) == (1, 2, 6)
+    counted = found.statistics()
+    assert (counted["pages"], counted["not_labelled"], counted["tokens"]) == (1, 2, 6)
 
 
 def test_the_statistics_tell_tokens_tags_languages_and_classes() -> None:
-    facts = label_words([page(title=TITLE, description=BODY)], Segmentation()).statistics()
-    assert facts == {
+    counted = label_words([page(title=TITLE, description=BODY)], Segmentation()).statistics()
+    assert counted == {
         "pages": 1,
         "reviewed": 1,
         "sources": {"person": {"pages": 1, "tags": 6}},
@@ -214,8 +214,8 @@ def test_the_statistics_tell_tokens_tags_languages_and_classes() -> None:
 def test_a_tag_that_does_not_fit_the_tokens_is_counted() -> None:
     text = "unbelievably good"
     odd = Page("1", {"title": text}, language="en", tags=(Tag("title", 0, 2, "goods"), Tag("title", 13, 16, "brand")))
-    facts = label_words([odd], Segmentation()).statistics()
-    assert (facts["tags"], facts["tags_misaligned"], facts["tags_lost"]) == (2, 2, 1)
+    counted = label_words([odd], Segmentation()).statistics()
+    assert (counted["tags"], counted["tags_misaligned"], counted["tags_lost"]) == (2, 2, 1)
 
 
 def test_pages_without_any_label_or_tag_are_no_data() -> None:

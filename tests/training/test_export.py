@@ -51,8 +51,8 @@ def test_another_dial_keeps_the_engine_as_it_is(run: Path, tmp_path: Path, monke
 def test_an_encoder_that_cannot_be_exported_ends_its_training_well_and_says_so(tmp_path: Path) -> None:
     write_pages(catalogue(5), tmp_path / "train.jsonl")
     settings = (*QUICK, "training.epochs=1", "encoder.name=informer", EXPORT)
-    told = [part for setting in settings for part in ("--set", setting)]
-    done = typed("train", tmp_path / "train.jsonl", "--dev", tmp_path / "train.jsonl", "--out", tmp_path / "run", *told)
+    arguments = [part for setting in settings for part in ("--set", setting)]
+    done = typed("train", tmp_path / "train.jsonl", "--dev", tmp_path / "train.jsonl", "--out", tmp_path / "run", *arguments)
     assert done.returncode == 0
     assert "the bundle has no ONNX engine and needs torch to tag: the encoder informer cannot be written" in done.stdout
     assert batag.load(tmp_path / "run").engine.name == "torch"

@@ -66,7 +66,7 @@ def test_a_run_that_lost_what_it_goes_on_from_is_refused_and_left_as_it_is(
     with pytest.raises(InputError, match="is gone") as caught:
         resumed(copy, *settings)
     assert str(copy / missed) in str(caught.value)
-    assert "train anew into a new folder" in str(caught.value)
+    assert "train again into a new folder" in str(caught.value)
     assert everything(copy) == before
 
 
@@ -74,10 +74,10 @@ def test_best_weights_of_an_earlier_epoch_are_noticed(tmp_path: Path, done: Path
     from batag.training.checkpoint import load_weights_file, save_weights
 
     copy = Path(shutil.copytree(done, tmp_path / "copy"))
-    weights, facts = load_weights_file(copy / "last.safetensors")
-    save_weights(copy / "last.safetensors", weights, facts | {"best_epoch": 3})
-    weights, facts = load_weights_file(copy / "best.safetensors")
-    save_weights(copy / "best.safetensors", weights, facts | {"epoch": 1})
+    weights, metadata = load_weights_file(copy / "last.safetensors")
+    save_weights(copy / "last.safetensors", weights, metadata | {"best_epoch": 3})
+    weights, metadata = load_weights_file(copy / "best.safetensors")
+    save_weights(copy / "best.safetensors", weights, metadata | {"epoch": 1})
     with pytest.raises(InputError, match="earlier epoch"):
         resumed(copy)
 

@@ -65,7 +65,7 @@ def test_the_command_trains_each_size_once_and_draws(tmp_path: Path) -> None:
     bundles = {path: path.stat().st_mtime_ns for path in (tmp_path / "curve").glob("*/bundle/bundle.json")}
     again = typed(*command)
     assert again.returncode == 0, again.stderr
-    assert "one point more of macro F2" in again.stdout
+    assert "one more point of macro F2" in again.stdout
     assert bundles == {path: path.stat().st_mtime_ns for path in bundles}
     other = typed(*command, "--set", "training.epochs=3")
     assert (other.returncode, "another recipe" in other.stderr) == (1, True)
@@ -92,7 +92,7 @@ def test_a_size_whose_pages_show_no_tag_is_left_out_and_the_others_are_trained(t
     found = json.loads(done.stdout)
     assert [point["pages"] for point in found["points"]] == [30]
     assert (found["without_tags"], found["not_reviewed_left_out"]) == ([{"pages": 1, "seed": 0}], 3)
-    assert "1 page, seed 0: left out, without a tag" in done.stderr
-    assert "3 pages that no person has seen left out" in done.stderr
+    assert "1 page, seed 0: left out, no tag" in done.stderr
+    assert "left out 3 pages that no person has reviewed" in done.stderr
     done = typed(*command, "--sizes", "1")
     assert (done.returncode, "no tag on the pages of any size. Ask for larger" in done.stderr) == (1, True)

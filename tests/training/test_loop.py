@@ -100,18 +100,18 @@ def lesson(tmp_path: Path, files: dict[str, Any]) -> Callable[..., Lesson]:
 Lessons = Callable[..., Lesson]
 
 
-# What is told
+# What is yielded
 
 
 def test_steps_and_epochs_are_told_in_order_with_their_numbers(lesson: Lessons) -> None:
     one = lesson()
-    told = list(one.steps())
-    kinds = "".join("s" if isinstance(done, StepDone) else "E" for done in told)
+    events = list(one.steps())
+    kinds = "".join("s" if isinstance(done, StepDone) else "E" for done in events)
     assert kinds == "ssssE" * 2
-    steps = [done for done in told if isinstance(done, StepDone)]
+    steps = [done for done in events if isinstance(done, StepDone)]
     assert [(done.step, done.epoch) for done in steps] == [(number, 1 + (number - 1) // 4) for number in range(1, 9)]
     assert [done.rate for done in steps] == [rate_of(one.recipe, done.step, steps_per_epoch=4) for done in steps]
-    for number, done in enumerate(each for each in told if isinstance(each, EpochDone)):
+    for number, done in enumerate(each for each in events if isinstance(each, EpochDone)):
         own = [step.loss for step in steps[4 * number : 4 * number + 4]]
         assert (done.epoch, done.step) == (number + 1, 4 * number + 4)
         assert done.loss == pytest.approx(sum(own) / 4, rel=1e-12)
@@ -119,13 +119,13 @@ def test_steps_and_epochs_are_told_in_order_with_their_numbers(lesson: Lessons) 
 
 def test_an_epoch_learns_from_every_labelled_token_once_in_the_batches_of_its_seed(lesson: Lessons) -> None:
     one = lesson("training.seed=5")
-    told = [done for done in one.steps() if isinstance(done, StepDone)]
+    events = [done for done in one.steps() if isinstance(done, StepDone)]
     lengths = [len(example.words) for example in one.data.train]
     for epoch in (1, 2):
         batches = epoch_batches(lengths, batch=4, seed=5, epoch=epoch)
         learnt = [sum(label != IGNORED for each in batch for label in one.data.train[each].labels) for batch in batches]
-        assert [done.tokens for done in told if done.epoch == epoch] == learnt
-    assert sum(done.tokens for done in told) == 2 * sum(one.data.counts)
+        assert [done.tokens for done in events if done.epoch == epoch] == learnt
+    assert sum(done.tokens for done in events) == 2 * sum(one.data.counts)
 
 
 def test_the_loss_of_a_step_is_the_objectives_on_its_batch(lesson: Lessons) -> None:
@@ -177,9 +177,9 @@ def test_the_rate_of_a_short_warm_up_keeps_the_peak_and_grows_with_the_batch(bat
 @pytest.mark.parametrize(("steps", "warmup"), [(1, 2), (30, 60), (500, 1000), (501, 1000), (100_000, 1000)])
 def test_a_warm_up_by_itself_takes_two_epochs_and_at_most_1000_steps(steps: int, warmup: int) -> None:
     recipe = read_recipe(None, settings=["schedule.warmup=auto"])
-    said = read_recipe(None, settings=[f"schedule.warmup={warmup}"])
+    explicit = read_recipe(None, settings=[f"schedule.warmup={warmup}"])
     for step in (1, warmup, 10 * warmup):
-        assert rate_of(recipe, step, steps_per_epoch=steps) == rate_of(said, step, steps_per_epoch=1)
+        assert rate_of(recipe, step, steps_per_epoch=steps) == rate_of(explicit, step, steps_per_epoch=1)
 
 
 def test_the_rate_is_the_schedules_times_the_scale() -> None:
@@ -206,13 +206,13 @@ def test_adam_steps_with_the_rate_that_is_told(lesson: Lessons) -> None:
 
 def test_the_same_seed_gives_the_same_bits_whatever_else_draws_random_numbers(lesson: Lessons) -> None:
     one, other = lesson(), lesson()
-    told = list(one.steps())
+    events = list(one.steps())
     again = []
     for done in other.steps():
         again.append(done)
         torch.manual_seed(len(again))
         torch.rand(len(again))
-    assert [done.loss for done in again] == [done.loss for done in told]
+    assert [done.loss for done in again] == [done.loss for done in events]
     assert other.bits == one.bits
 
 
@@ -254,8 +254,8 @@ def test_the_encoder_is_prepared_once_before_the_first_step(lesson: Lessons, mon
         calls.append(one.learner.step)
 
     monkeypatch.setattr(Bat, "prepare", prepare)
-    told = list(one.steps())
-    assert len(told) == 10
+    events = list(one.steps())
+    assert len(events) == 10
     assert calls == [0]
 
 
@@ -267,9 +267,9 @@ def test_what_prepare_changes_is_what_the_first_step_learns_from(lesson: Lessons
         for parameter in self.parameters():
             parameter.mul_(0.5)
 
-    told = one.step()
+    taken = one.step()
     monkeypatch.setattr(Bat, "prepare", prepare)
-    assert other.step().loss != told.loss
+    assert other.step().loss != taken.loss
     assert other.bits != one.bits
 
 
@@ -282,9 +282,9 @@ def test_a_resumed_learner_is_not_prepared_again(lesson: Lessons, monkeypatch: p
 
 def test_the_auxiliary_loss_is_learnt_from(lesson: Lessons, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = lesson(), lesson()
-    told = one.step()
+    taken = one.step()
     monkeypatch.setattr(Bat, "auxiliary_loss", property(lambda self: 1 + self.norm.weight.sum()))
-    expected = told.loss + 1 + 16.0
+    expected = taken.loss + 1 + 16.0
     assert other.step().loss == pytest.approx(expected, rel=1e-6)
     assert other.bits["model.encoder.norm.weight"] != one.bits["model.encoder.norm.weight"]
 
@@ -329,17 +329,17 @@ def test_scoring_dev_leaves_everything_as_it_was(lesson: Lessons, average: float
 
 def test_dev_is_scored_with_the_average(lesson: Lessons) -> None:
     one = lesson("training.epochs=1")
-    told = []
+    events = []
     for done in one.steps():
-        told.append(done)
-        if len(told) == 4:
-            # An average that says "none" of every token, whatever the weights and the second reader say.
+        events.append(done)
+        if len(events) == 4:
+            # An average that predicts none for every token, whatever the weights and the window CRF predict.
             with torch.no_grad():
                 for value in one.learner.average.values():
                     value.zero_()
                 one.learner.average["head.bias"][0] = 1e3
-    assert isinstance(told[-1], EpochDone)
-    assert told[-1].scores.confusion[:, 1:].sum() == 0
+    assert isinstance(events[-1], EpochDone)
+    assert events[-1].scores.confusion[:, 1:].sum() == 0
 
 
 # What is not finite

@@ -147,7 +147,7 @@ def test_an_odd_value_is_refused_or_survives_in_the_text_of_the_recipe(tmp_path:
         ({"pages": {"segmentation": "englisch"}}, ["pages.segmentation", "Did you mean 'english'?"]),
         ({"objective": {"name": "XE"}}, ["XE", "CE", "PBP(0,8)"]),
         ({"pages": {"rules": "html,foo"}}, ["foo", "rule"]),
-        ({"encoder": {"heads": 3}}, ["encoder.heads", "does not divide encoder.width"]),
+        ({"encoder": {"heads": 3}}, ["encoder.heads", "must divide encoder.width"]),
         ({"input": {"max_ngram": 2, "min_ngram": 3}}, ["input.max_ngram", "below input.min_ngram"]),
         ({"training": {"overlap": 256}}, ["training.overlap", "not smaller than training.window"]),
     ],

@@ -78,15 +78,15 @@ def stopped(run: Run, at: Callable[[StepDone | EpochDone], bool]) -> PreparedRun
     """The run, prepared and trained up to a moment."""
     prepared = run.prepare(device="cpu")
     steps = prepared.train()
-    for told in steps:
-        if at(told):
+    for event in steps:
+        if at(event):
             break
     steps.close()
     return prepared
 
 
 def step(number: int) -> Callable[[StepDone | EpochDone], bool]:
-    return lambda told: isinstance(told, StepDone) and told.step == number
+    return lambda event: isinstance(event, StepDone) and event.step == number
 
 
 # What is in the folder
@@ -100,9 +100,9 @@ def test_a_finished_run_holds_recipe_data_metrics_checkpoints_curves_bundle(done
     }
     assert (done.folder / "recipe.toml").read_text(encoding="utf-8") == done.run.recipe.text()
     assert read_recipe(done.folder / "recipe.toml") == done.run.recipe
-    facts = json.loads((done.folder / "data.json").read_text())
-    assert [each["file"] for each in facts["train"]] == [str(files["train"][0].resolve())]
-    assert len(facts["dev"][0]["sha256"]) == 64
+    data = json.loads((done.folder / "data.json").read_text())
+    assert [each["file"] for each in data["train"]] == [str(files["train"][0].resolve())]
+    assert len(data["dev"][0]["sha256"]) == 64
     for name in ("curves.png", "dial.png"):
         assert (done.folder / name).read_bytes().startswith(b"\x89PNG")
 
@@ -192,21 +192,21 @@ def test_a_run_left_between_the_checkpoint_and_the_scores_of_an_epoch_scores_it(
     run = new_run(tmp_path / "run", files, SHORT)
     run = run.prepare(device="cpu")
     copies = []
-    for told in run.train():
-        if isinstance(told, StepDone) and told.step % 6 == 0:
-            copies.append(Path(shutil.copytree(run.folder, tmp_path / f"copy{told.step}")))
+    for event in run.train():
+        if isinstance(event, StepDone) and event.step % 6 == 0:
+            copies.append(Path(shutil.copytree(run.folder, tmp_path / f"copy{event.step}")))
     for copy, epochs in zip(copies, (0, 1), strict=True):
-        facts = load_weights_file(copy / "last.safetensors")[1]
-        assert (facts["step"], facts["epochs"]) == (6 * (epochs + 1), epochs)
+        metadata = load_weights_file(copy / "last.safetensors")[1]
+        assert (metadata["step"], metadata["epochs"]) == (6 * (epochs + 1), epochs)
         assert resumed(copy).run.learner.epochs == 2
         assert differing(outcome(copy), outcome(done.folder)) == []
 
 
 def test_a_run_left_after_an_epoch_is_not_scored_twice(tmp_path: Path, files: dict[str, Any], done: FinishedRun) -> None:
-    stopped(new_run(tmp_path / "run", files, SHORT), lambda told: isinstance(told, EpochDone))
+    stopped(new_run(tmp_path / "run", files, SHORT), lambda event: isinstance(event, EpochDone))
     run = Run.open(tmp_path / "run")
     run = run.prepare(device="cpu")
-    assert [(type(told), told.step) for told in run.train()][:2] == [(StepDone, 7), (StepDone, 8)]
+    assert [(type(event), event.step) for event in run.train()][:2] == [(StepDone, 7), (StepDone, 8)]
     assert differing(outcome(tmp_path / "run"), outcome(done.folder)) == []
 
 
@@ -236,7 +236,7 @@ def test_other_checkpoint_steps_on_resume_change_no_number(tmp_path: Path, files
 @pytest.mark.parametrize("setting", ["encoder.depth=2", "training.seed=1", "training.batch=8", "schedule.warmup=9"])
 def test_what_would_make_it_another_run_cannot_be_changed_on_resume(done: FinishedRun, setting: str) -> None:
     before = (done.folder / "recipe.toml").read_bytes()
-    with pytest.raises(UsageError, match="another run") as caught:
+    with pytest.raises(UsageError, match="cannot be changed with --resume") as caught:
         Run.open(done.folder, settings=[setting])
     assert setting in str(caught.value)
     assert "training.epochs" in str(caught.value)
@@ -274,7 +274,7 @@ def test_class_names_with_line_ends_of_other_worlds_do_not_break_the_metrics(tmp
         write_pages(pages, tmp_path / f"{name}.jsonl")
     files = {name: (tmp_path / f"{name}.jsonl",) for name in ("train", "dev")}
     finished(new_run(tmp_path / "whole", files, SHORT))
-    stopped(new_run(tmp_path / "run", files, SHORT), lambda told: isinstance(told, EpochDone))
+    stopped(new_run(tmp_path / "run", files, SHORT), lambda event: isinstance(event, EpochDone))
     resumed(tmp_path / "run")
     assert differing(outcome(tmp_path / "run"), outcome(tmp_path / "whole")) == []
 
@@ -435,7 +435,7 @@ def test_two_trainings_in_one_folder_at_once_are_refused(tmp_path: Path, files: 
     for _ in range(4):
         next(steps)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(InputError, match="another training is at work") as caught:
+    with pytest.raises(InputError, match="another training is running") as caught:
         resumed(folder)
     assert str(folder) in str(caught.value)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
@@ -453,7 +453,7 @@ def test_a_second_training_that_is_refused_changes_nothing_of_the_first(tmp_path
     steps = first.train()
     next(steps)
     before = (folder / "recipe.toml").read_bytes()
-    with pytest.raises(InputError, match="another training is at work"):
+    with pytest.raises(InputError, match="another training is running"):
         resumed(folder, "training.epochs=7")
     assert (folder / "recipe.toml").read_bytes() == before
     steps.close()
@@ -483,8 +483,8 @@ def test_a_resumed_run_that_cannot_go_on_is_not_taken_away(tmp_path: Path, files
 def test_the_best_epoch_has_the_highest_score_and_is_the_earliest_of_equals() -> None:
     chosen = Selection("macro_f2")
     scores = [0.0, 0.5, 0.5, 0.4, 0.7, 0.7, 0.1]
-    said = [chosen.better(epoch, {"macro_f2": score, "macro_f1": epoch}) for epoch, score in enumerate(scores, 1)]
-    assert said == [True, True, False, False, True, False, False]
+    chosen_epochs = [chosen.better(epoch, {"macro_f2": score, "macro_f1": epoch}) for epoch, score in enumerate(scores, 1)]
+    assert chosen_epochs == [True, True, False, False, True, False, False]
     assert chosen.to_dict() == {"best_epoch": 5, "best_value": 0.7}
 
 
@@ -496,7 +496,7 @@ def test_the_best_epoch_has_the_highest_score_and_is_the_earliest_of_equals() ->
 def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
     tmp_path: Path, files: dict[str, Any], monkeypatch: pytest.MonkeyPatch, metric: str, best: int, left: int | None
 ) -> None:
-    said = {
+    dev_scores = {
         "macro_f2": [0.1, 0.5, 0.5, 0.3],
         "macro_f1": [0.1, 0.2, 0.3, 0.4],
         "macro_f1_without_none": [0.0, 0.2, 0.9, 0.9],
@@ -507,7 +507,7 @@ def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
         epoch = 0
 
         def summary(self) -> dict[str, float]:
-            return {name: values[self.epoch] for name, values in said.items()}
+            return {name: values[self.epoch] for name, values in dev_scores.items()}
 
     def score(learner: Any, dev: Any, scheme: Scheme, **_: Any) -> TokenScores:
         scores = Fixed(scheme)
@@ -520,15 +520,15 @@ def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
     for _ in range(1 if left is None else 2):
         run = begun.prepare(device="cpu")
         steps = run.train()
-        for told in steps:
-            if isinstance(told, EpochDone):
-                shipped[told.epoch] = {name: value.detach().clone() for name, value in run.learner.weights().items()}
-                if told.epoch == left:
+        for event in steps:
+            if isinstance(event, EpochDone):
+                shipped[event.epoch] = {name: value.detach().clone() for name, value in run.learner.weights().items()}
+                if event.epoch == left:
                     steps.close()
                     begun = Run.open(tmp_path / "run")
                     break
-    found, facts = load_weights_file(tmp_path / "run" / "best.safetensors")
-    assert facts["epoch"] == best
+    found, metadata = load_weights_file(tmp_path / "run" / "best.safetensors")
+    assert metadata["epoch"] == best
     assert all(torch.equal(found[name], value) for name, value in shipped[best].items())
     weights = batag.load(tmp_path / "run", device="cpu").bundle.weights
     assert all(torch.equal(weights[name], value) for name, value in shipped[best].items() if name != MIXING_WEIGHT)
@@ -542,21 +542,21 @@ def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
 def test_the_bundle_tags_as_the_run_does(done: FinishedRun, files: dict[str, Any]) -> None:
     tagger = batag.load(done.folder, device="cpu")
     tagger.decoding = replace(tagger.decoding, dial=None)  # the most probable labels
-    weights, facts = load_weights_file(done.folder / "best.safetensors")
+    weights, metadata = load_weights_file(done.folder / "best.safetensors")
     model = done.run.learner.model
     mixed = tagger.bundle.weights[MIXING_WEIGHT]  # chosen when all epochs are over
     with loop.other_weights(model, weights | {MIXING_WEIGHT: mixed}):
         expected = predict_labels(model, [example.words for example in done.data.dev], torch.device("cpu"))
     pages = read_all(files["dev"][0])
-    for page, example, labels, said in zip(pages, done.data.dev, expected, tagger.predict(pages), strict=True):
+    for page, example, labels, prediction in zip(pages, done.data.dev, expected, tagger.predict(pages), strict=True):
         assert example.page == page.id
         # Without the marks that announce fields.
         kept = [label for word, label in zip(example.words, labels, strict=True) if word != "<description>"]
-        assert np.concatenate(tagger.labels_of(said)).tolist() == kept
+        assert np.concatenate(tagger.labels_of(prediction)).tolist() == kept
     description = tagger.bundle.description
     assert tagger.labels == done.data.scheme.classes
     assert description.recipe == done.run.recipe.model_dump()
-    assert facts["epoch"] == done.scores["epoch"]
+    assert metadata["epoch"] == done.scores["epoch"]
 
 
 @pytest.mark.parametrize(("scheme", "window"), mostly_long([("flat", 256), ("bio", 256), ("flat", 24)], ("bio", 256)))
@@ -625,19 +625,21 @@ def test_a_loss_that_is_not_finite_keeps_the_weights_and_the_batch_and_can_be_go
     # Step 9 would be a checkpoint.
     with monkeypatch.context() as bad:
         bad.setattr(
-            run_module, "build_objective", lambda *said, **named: Spoilt(build_objective(*said, **named), call=9, what=what)
+            run_module,
+            "build_objective",
+            lambda *arguments, **named: Spoilt(build_objective(*arguments, **named), call=9, what=what),
         )
         with pytest.raises(InputError) as caught:
-            at.update((told.step, bits_of(model)) for told in run.train())
-    said = str(caught.value)
-    assert "of step 9 is" in said
-    assert str(folder / "bad-batch.json") in said
-    assert "schedule.scale" in said
-    assert "\n" not in said
+            at.update((event.step, bits_of(model)) for event in run.train())
+    message = str(caught.value)
+    assert "of step 9 is" in message
+    assert str(folder / "bad-batch.json") in message
+    assert "schedule.scale" in message
+    assert "\n" not in message
     assert bits_of(model) == at[8]
 
-    tensors, facts = load_weights_file(folder / "last.safetensors")
-    assert {name: tensors[f"model.{name}"].numpy().tobytes() for name in at[8]} == at[facts["step"]]
+    tensors, metadata = load_weights_file(folder / "last.safetensors")
+    assert {name: tensors[f"model.{name}"].numpy().tobytes() for name in at[8]} == at[metadata["step"]]
     assert all(torch.isfinite(value).all() for value in tensors.values())
 
     kept = json.loads((folder / "bad-batch.json").read_text(encoding="utf-8"))

@@ -115,13 +115,13 @@ def test_weights_follow_their_tokens_into_windows_and_fields() -> None:
 
 def test_a_training_counts_pages_and_tags_of_each_source(tmp_path: Path) -> None:
     people, machines = catalogue(4), [by_machine(replace(each, id=f"m{each.id}"), "model") for each in catalogue(4, seed=2)]
-    facts = read(tmp_path, [*people, *machines], dev=people).statistics
+    counted = read(tmp_path, [*people, *machines], dev=people).statistics
     tags = {name: sum(len(each.tags) for each in pages) for name, pages in (("person", people), ("model", machines))}
-    assert facts["train"]["sources"] == {
+    assert counted["train"]["sources"] == {
         "person": {"pages": 12, "tags": tags["person"], "weight": 1.0},
         "model": {"pages": 12, "tags": tags["model"], "weight": 0.3},
     }
-    assert facts["train"]["reviewed"] == 12
+    assert counted["train"]["reviewed"] == 12
 
 
 def test_one_page_and_one_tag_are_said_in_the_singular() -> None:
@@ -186,29 +186,29 @@ def test_training_on_what_a_model_tagged_says_loudly_that_no_person_has_seen_any
     write_pages(pages, tmp_path / "tagged.jsonl")
     done = typed("train", tmp_path / "tagged.jsonl", "--out", tmp_path / "run", *SETTINGS)
     assert done.returncode == 0, done.stderr
-    said = " ".join(done.stderr.split())
-    assert "NO PERSON HAS SEEN ANY OF THESE PAGES" in said
-    assert "tags of model" in said
-    assert "no person has seen any of the pages that are learnt from" in said
-    assert "each token counts 0.3" in said
+    message = " ".join(done.stderr.split())
+    assert "NO PERSON HAS REVIEWED ANY OF THESE PAGES" in message
+    assert "tags of the source model" in message
+    assert "no person has reviewed any of the training pages" in message
+    assert "weight 0.3" in message
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_bytes().splitlines()]
     assert {line["measured_by"] for line in lines if line["kind"] == "epoch"} == {"model"}
     bundle = json.loads((tmp_path / "run" / "bundle" / "bundle.json").read_bytes())
     assert bundle["metrics"]["dev"]["measured_by"] == "model"
     assert bundle["trained_on"]["sources"].keys() == {"model"}
     shown = " ".join(typed("show", tmp_path / "run").stdout.split())
-    assert "NO PERSON HAS SEEN ANY OF THESE PAGES" in shown
+    assert "NO PERSON HAS REVIEWED ANY OF THESE PAGES" in shown
     assert "labelled by model:" in shown
     done = typed("evaluate", tmp_path / "run", tmp_path / "tagged.jsonl", "--json")
     assert json.loads(done.stdout)["measured_by"] == "model"
-    assert "NO PERSON HAS SEEN ANY OF THESE PAGES" in " ".join(done.stderr.split())
+    assert "NO PERSON HAS REVIEWED ANY OF THESE PAGES" in " ".join(done.stderr.split())
 
 
 def test_a_training_on_pages_by_people_says_so_and_nothing_is_loud(tmp_path: Path) -> None:
     write_pages(catalogue(12), tmp_path / "train.jsonl")
     done = typed("train", tmp_path / "train.jsonl", "--out", tmp_path / "run", *SETTINGS)
     assert "NO PERSON" not in done.stderr
-    assert "train: by person: 3" in done.stderr
+    assert "train: labels by person: 3" in done.stderr
     assert "NO PERSON" not in typed("show", tmp_path / "run").stdout
 
 
@@ -228,4 +228,4 @@ def test_an_inspection_shows_whose_labels_a_file_has(tmp_path: Path) -> None:
     assert {name: counts["pages"] for name, counts in report["sources"].items()} == {"person": 3, "terms": 6}
     shown = " ".join(typed("inspect", tmp_path / "a.jsonl").stdout.split())
     assert "person: 3 pages" in shown
-    assert "seen by people 3 of the labelled pages" in shown
+    assert "reviewed by people 3 of the labelled pages" in shown

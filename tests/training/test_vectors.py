@@ -66,8 +66,8 @@ def same(bundle: Bundle, *, engine: str = "torch") -> None:
 
 
 def test_japanese_pages_are_learnt_with_vectors_that_travel_in_the_bundle(japanese: Bundle) -> None:
-    said = japanese.description
-    assert (languages_of(said), said.pretrained_width, said.recipe["input"]["vectors"]) == (["ja"], 128, "auto")
+    described = japanese.description
+    assert (languages_of(described), described.pretrained_width, described.recipe["input"]["vectors"]) == (["ja"], 128, "auto")
     same(japanese)
     assert batag.load(japanese.folder).tag({"title": "ソニー イヤホン"}) is not None
 
@@ -88,8 +88,8 @@ def test_what_is_known_of_words_travels_in_the_bundle(
     tmp_path: Path, languages: list[str], known: list[str], width: int
 ) -> None:
     bundle = read_bundle(trained(tmp_path, *(page for language in languages for page in pages_in(language))))
-    said = bundle.description
-    assert (languages_of(said), said.pretrained_width) == (known, width)
+    described = bundle.description
+    assert (languages_of(described), described.pretrained_width) == (known, width)
     same(bundle)
     student = Distillation(bundle, student_recipe(bundle, settings=SMALL))
     assert student.pretrained is not None
@@ -113,12 +113,12 @@ def test_an_empty_setting_has_none(tmp_path: Path) -> None:
 
 def test_the_clusters_of_english_words_reach_the_window_crf(tmp_path: Path) -> None:
     bundle = read_bundle(trained(tmp_path, *pages_in("en")))
-    said = [build_engine("torch", bundle, device="cpu").probabilities([["by", "Sony"]])[0]]
+    answers = [build_engine("torch", bundle, device="cpu").probabilities([["by", "Sony"]])[0]]
     assert bundle.pretrained is not None
     assert isinstance(bundle.pretrained.words, WordVectors)
     bundle.pretrained.words._clusters = None
-    said.append(build_engine("torch", bundle, device="cpu").probabilities([["by", "Sony"]])[0])
-    assert np.abs(said[0] - said[1]).max() > 1e-4
+    answers.append(build_engine("torch", bundle, device="cpu").probabilities([["by", "Sony"]])[0])
+    assert np.abs(answers[0] - answers[1]).max() > 1e-4
 
 
 def test_the_paper_s_input_has_none(tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_a_student_has_its_teacher_s_vectors(japanese: Bundle, tmp_path: Path) -
 def test_a_backbone_is_joined_by_what_is_known_of_words_and_a_student_has_the_words_alone(tmp_path: Path) -> None:
     settings = [*AUTO, f"input.backbone={tiny_backbone(tmp_path / 'bert')}"]
     bundle = read_bundle(trained(tmp_path, *pages_in("en"), settings=settings))
-    said = bundle.description
-    assert (languages_of(said), said.pretrained_width, said.reads_pages) == ([None, "en"], 116, True)
+    described = bundle.description
+    assert (languages_of(described), described.pretrained_width, described.reads_pages) == ([None, "en"], 116, True)
     same(bundle)
     assert batag.load(bundle.folder).tag({"title": "Sony boots"}) is not None
     run = Distillation(bundle, student_recipe(bundle, settings=SMALL), device="cpu").read(pages_in("en"))

@@ -38,7 +38,7 @@ def after_by(numbers: Iterable[int], *, reviewed: bool = True, label: int = 1) -
     ]
 
 
-def said(chosen: TokenClassifier, pages: Sequence[Example]) -> list[list[int]]:
+def predicted_labels(chosen: TokenClassifier, pages: Sequence[Example]) -> list[list[int]]:
     found = probabilities(chosen, [page.words for page in pages], CPU)
     return [row.argmax(-1).tolist() for row in found]
 
@@ -53,7 +53,7 @@ def test_it_learns_from_neighbours_what_no_word_says() -> None:
     fitted = model()
     fit_window_crf(fitted, after_by(range(60)))
     new = after_by(range(100, 120))
-    assert said(crf_alone(fitted), new) == [page.labels for page in new]
+    assert predicted_labels(crf_alone(fitted), new) == [page.labels for page in new]
     assert not any(parameter.requires_grad for parameter in fitted.window_crf.parameters())  # type: ignore[union-attr]
     assert all(parameter.grad is None for parameter in fitted.window_crf.parameters())  # type: ignore[union-attr]
 
@@ -80,7 +80,7 @@ def test_labels_that_nobody_knows_do_not_count() -> None:
     holes, dense = model(), model()
     fit_window_crf(holes, [Example("a", ["x", "y"], [-1, -1]), *after_by(range(20))])
     fit_window_crf(dense, after_by(range(20)))
-    assert said(crf_alone(holes), after_by(range(5))) == said(crf_alone(dense), after_by(range(5)))
+    assert predicted_labels(crf_alone(holes), after_by(range(5))) == predicted_labels(crf_alone(dense), after_by(range(5)))
     nothing = model()
     fit_window_crf(nothing, [Example("a", ["x", "y"], [-1, -1])])
     assert not nothing.window_crf.weights.any()  # type: ignore[union-attr]
@@ -92,8 +92,8 @@ def test_what_a_start_knew_stays_where_new_pages_say_nothing() -> None:
     others = [Example(f"q{n}", ["red", "shoe", f"{n}cm"], [0, 1, 0]) for n in range(40)]
     fit_window_crf(fitted, others)
     new = after_by(range(100, 120))
-    assert said(crf_alone(fitted), others) == [page.labels for page in others]
-    right = sum(one == page.labels for one, page in zip(said(fitted, new), new, strict=True))
+    assert predicted_labels(crf_alone(fitted), others) == [page.labels for page in others]
+    right = sum(one == page.labels for one, page in zip(predicted_labels(fitted, new), new, strict=True))
     assert right >= 18
 
 
@@ -127,8 +127,8 @@ def test_a_label_that_only_pages_by_machines_have_is_learnt_from_them() -> None:
     only_machines = [Example(f"w{n}", ["pure", "silk"], [0, 2], reviewed=False) for n in range(20)]
     chosen = model(labels=3)
     fit_window_crf(chosen, [*after_by(range(20)), *after_by(range(20, 30), reviewed=False, label=0), *only_machines])
-    assert said(crf_alone(chosen), only_machines[:1]) == [[0, 2]]
-    assert said(chosen, after_by([100])) == [[0, 0, 1, 0, 0]]
+    assert predicted_labels(crf_alone(chosen), only_machines[:1]) == [[0, 2]]
+    assert predicted_labels(chosen, after_by([100])) == [[0, 0, 1, 0, 0]]
 
 
 def test_many_tokens_of_dev_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:

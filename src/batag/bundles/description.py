@@ -112,7 +112,7 @@ class CalibrationOf(_Part):
         if len(self.raw) != len(self.probability) or any(
             a > b for a, b in chain(pairwise(self.raw), pairwise(self.probability))
         ):
-            raise ValueError("is not a rising line")
+            raise ValueError("is not an increasing function")
         return self
 
 

@@ -10,8 +10,8 @@ from batag.errors import InputError
 
 DIGEST = "sha256"
 _BY_COMMAND = (
-    "Copy the bundle again; what may change is changed by commands: the dial by batag train --resume RUN --set dial.rich=3, "
-    "engines by batag export"
+    "Copy the bundle again; change it only with commands: the dial with batag train --resume RUN --set dial.rich=3, "
+    "engines with batag export"
 )
 
 
@@ -28,7 +28,7 @@ def check_digest(description: Mapping[str, Any], path: Path) -> None:
     except (ValueError, RecursionError):
         found = ""
     if not found or description.get(DIGEST) != found:
-        what = "is not what was written (its own SHA-256 differs): it is damaged, or was changed by hand"
+        what = "does not match its own SHA-256: it is damaged or was edited by hand"
         raise InputError(what, where=str(path), todo=_BY_COMMAND)
 
 

@@ -24,7 +24,7 @@ def check_file(folder: Path, description: Description, name: FileName, *, limit:
         raise InputError(what, where=str(path), todo=AGAIN)
     try:
         if (path.is_symlink() or path.parent != folder) and folder.resolve() not in path.resolve(strict=True).parents:
-            raise InputError("is a link that leads out of the bundle", where=str(path), todo="Put the file itself there")
+            raise InputError("is a link to a file outside the bundle", where=str(path), todo="Put the file itself there")
         _check_there(path)
         if (size := path.stat().st_size) != expected.bytes:
             raise InputError(f"has {size:,} bytes where {expected.bytes:,} were written", where=str(path), todo=AGAIN)
@@ -35,7 +35,7 @@ def check_file(folder: Path, description: Description, name: FileName, *, limit:
     except RuntimeError as error:
         raise InputError("is a link to itself", where=str(path), todo="Put the file itself there") from error
     if digest != expected.sha256:
-        raise InputError("is not the file that was written (its SHA-256 differs)", where=str(path), todo=AGAIN)
+        raise InputError("is not the original file (its SHA-256 differs)", where=str(path), todo=AGAIN)
 
 
 def read_bytes(path: Path, *, limit: int) -> bytes:

@@ -42,7 +42,7 @@ def load_pretrained(folder: Path, description: Description) -> PretrainedFeature
     found = join(join_words([_words(folder, each) for each in description.features if each.kind != BACKBONE]), backbone)
     for part, each in zip(found.parts if found is not None else (), description.features, strict=True):
         if part.kind != each.kind or part.width != each.width:
-            what = f"does not fit {DESCRIPTION}: {part.width} numbers per token, not {each.width}"
+            what = f"does not fit {DESCRIPTION}: {part.width} features per token, not {each.width}"
             raise InputError(what, where=str(folder / each.files[-1]), todo=AGAIN)
     return found
 

@@ -49,7 +49,7 @@ class _Tagging:
 
 def check_address(address: str) -> None:
     if address != "ray" and not address.startswith("ray://"):
-        raise UsageError(f"{address!r} is not a cluster", todo="Say ray, or ray://HOST:10001")
+        raise UsageError(f"{address!r} is not a cluster", todo="Use ray or ray://HOST:10001")
 
 
 def on_cluster(
@@ -128,7 +128,7 @@ class _Pool:
         waiting = [*self._going, *self._starting]
         ready, _ = self._ray.wait(waiting, num_returns=1, timeout=None if self._going else _PATIENCE)
         if not ready:
-            todo = "Ask for fewer --workers, or see whether the cluster has free CPUs; the same command goes on"
+            todo = "Ask for fewer --workers, or check that the cluster has free CPUs; run the same command again to resume"
             raise InputError(f"no machine took a worker within {_PATIENCE} s", where="the cluster", todo=todo)
         return ready[0]
 
@@ -149,7 +149,7 @@ class _Pool:
         where = part.where if part is not None else _STARTING
         self._tries[where] += 1
         if self._tries[where] >= _TRIES:
-            todo = "See Ray's logs; the same command goes on where it stopped"
+            todo = "See Ray's logs; run the same command again to resume"
             raise InputError(f"was lost {_TRIES} times ({str(error).splitlines()[0][:120]})", where=where, todo=todo)
         others = [reference for reference, (at, _) in self._going.items() if at == place]
         left = [self._going.pop(reference)[1] for reference in others]

@@ -116,17 +116,17 @@ def find_inputs(given: Iterable[str], *, format: str | None, out: str = "", one_
     for each in map(local, given):
         inside = names_under(each)
         if target is not None and (_lies_in(each, target) if inside is None else whole_name(each) == target):
-            raise UsageError("the pages would be written where they are read", where=each, todo="Name another folder")
+            raise UsageError("the output would be written into the input folder", where=each, todo="Name another folder")
         if inside is None:
             found.append(each)
             continue
         if one_file and target is not None and _lies_in(target, whole_name(each)):
-            what = f"lies in {each}, whose files are read: the next time it would be read as pages"
+            what = f"lies in {each}, which is read as input: the next time it would be read as pages"
             raise UsageError(what, where=out, todo="Name a file outside this folder")
         own = [name for name in inside if format is not None or format_of_name(name)]
         own = [name for name in own if target is None or not _lies_in(name, target)]
         if not own:
-            raise InputError("holds no file of pages", where=each, todo="Name files, or say --format")
+            raise InputError("contains no file of pages", where=each, todo="Name files, or use --format")
         found += own
     return tuple(found)
 
@@ -212,8 +212,8 @@ def _other_columns(one: Part, other: Part) -> InputError:
         only = [(part, [each for each in part.table_columns if each not in others]) for part, others in pairs]
         difference = "; ".join(f"only {part.source} has {_listed(own)}" for part, own in only if own)
         difference = difference or f"in another order: {_listed(one.table_columns)} against {_listed(other.table_columns)}"
-    what = f"has other columns than {one.source} ({difference})"
-    return InputError(what, where=other.source, todo="Name a folder, or tag each by itself")
+    what = f"has different columns than {one.source} ({difference})"
+    return InputError(what, where=other.source, todo="Write to a folder, or tag each file by itself")
 
 
 def _listed(columns: Sequence[str]) -> str:

@@ -143,7 +143,7 @@ class Job:
             totals.fraction = max(totals.fraction, done_after.pop(report.number, 0.0) / max(sum(sizes), 1))
             count(report, before=False)
         if finished:
-            todo = "Say --restart to tag everything again"
+            todo = "Use --restart to tag everything again"
             raise InputError("has fewer rows than when the job began", where=", ".join(self.inputs.paths), todo=todo)
 
     def _check_result(self, totals: Totals, problems: Problems, folder: str, *, made: bool) -> None:
@@ -155,7 +155,7 @@ class Job:
         if self.strict and totals.errors:
             self._clear(folder, made=made)
             what = f"{totals.errors:,} of {totals.pages:,} pages could not be tagged"
-            raise InputError(what, where=where, todo="Mend them, or tag without --strict")
+            raise InputError(what, where=where, todo="Correct them, or tag without --strict")
 
     @property
     def _one_table(self) -> bool:

@@ -42,7 +42,7 @@ class Manifest:
         """Write the record of a part, then move its file into place. A part whose file does not match its record is tagged
         again."""
         if self._current() != self.job:
-            raise InputError("another job has begun here", where=self.place.name, todo="Give each job a folder of its own")
+            raise InputError("another job has started here", where=self.place.name, todo="Use a separate folder for each job")
         name, record = self.file_of(report.number), _record(report.number)
         if self.place.holds(name) and not self.place.holds(record):
             raise _foreign(name, self.place)
@@ -66,7 +66,7 @@ class Manifest:
     def check(self, part: Part, report: PartReport) -> None:
         """Raise an error if the input of a finished part has changed."""
         if part.digest() != report.input or part.rows != report.rows:
-            todo = "Say --restart to tag everything again"
+            todo = "Use --restart to tag everything again"
             raise InputError("has changed since the job began", where=part.where, todo=todo)
 
     def is_whole(self, report: PartReport) -> bool:
@@ -115,8 +115,8 @@ def open_manifest(
         before = _job_in(found, place)
         changed = [_change(name, before.get(name), value) for name, value in wanted.items() if before.get(name) != value]
         if changed or not resumable:
-            what = f"holds a job with other {', '.join(changed)}" if changed else "standard input cannot be read again"
-            raise InputError(what, where=place.name, todo="Say --restart to begin anew, or name another folder")
+            what = f"contains a job with different {', '.join(changed)}" if changed else "standard input cannot be read again"
+            raise InputError(what, where=place.name, todo="Use --restart to start again, or name another folder")
         manifest = Manifest(place, options, before["job"], before.get("replaces") is True)
         manifest.check_names()
     else:
@@ -179,7 +179,7 @@ def bundle_hash(folder: Path) -> str:
 
 
 def _foreign(name: str, place: Place) -> InputError:
-    what = f"holds something else under the name of a part ({name}), which no job here recorded"
+    what = f"contains a file with the name of a part ({name}), which no job here has written"
     return InputError(what, where=place.name, todo="Move it away, or name another folder")
 
 
@@ -226,7 +226,7 @@ def _job_in(data: bytes, place: Place) -> dict[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not isinstance(found.get("job"), str):
-        raise InputError("is damaged", where=f"{place.name}/{JOB}", todo="Say --restart to begin anew")
+        raise InputError("is damaged", where=f"{place.name}/{JOB}", todo="Use --restart to start again")
     return found
 
 

@@ -16,7 +16,7 @@ class OneFile:
 
     def __init__(self, out: str) -> None:
         if is_remote(out):
-            raise UsageError("one file can be written on this machine only", todo="Name a folder")
+            raise UsageError("a single output file must be on this machine", todo="Name a folder")
         self.out = out
         self.path = Path(local(out)).resolve()
         if self.path.is_dir():
@@ -63,4 +63,4 @@ class OneFile:
         return self.path.exists() and not self._made.exists() and manifest.done_report() is not None
 
     def _taken(self) -> InputError:
-        return InputError("is there already", where=self.out, todo="Say --restart to replace it, or name another file")
+        return InputError("is there already", where=self.out, todo="Use --restart to replace it, or name another file")

@@ -68,7 +68,7 @@ def _of_range(rows: Rows, *, whole: bool) -> Iterator[Record]:
             yield Record(where, number, None, (Problem("truncated", where, damage),))
         return
     wanted = {*KNOWN_KEYS, "more", *part.columns.values()} - _REPLACED
-    # What a row says of itself may name any column.
+    # The layout of a row may name any column.
     names = [name for name in part.names if whole or KEY in part.names or name in wanted]
     for where, number, value in rows_of(table, source, first=part.first, names=names):
         yield Record(where, number, value, source.problems.take())

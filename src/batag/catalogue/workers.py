@@ -40,7 +40,7 @@ class Work:
         from batag.tagging.tagger import Tagger
 
         if self.bundle_hash and bundle_hash(self.bundle) != self.bundle_hash:
-            todo = "Say --restart to begin anew with the bundle as it is now"
+            todo = "Use --restart to start again with the bundle as it is now"
             raise InputError("has changed since the job began", where=str(self.bundle), todo=todo)
         tagger = Tagger.load(self.bundle, engine=self.engine, device=self.device, stop_words=self.stop_words, threads=1)
         gc.freeze()  # what is loaded stays: nobody need look at it again
@@ -126,7 +126,7 @@ class Workers:
         self._tries[part.number] = self._tries.get(part.number, 0) + 1
         if self._tries[part.number] >= _TRIES:
             how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-            todo = "If memory ran out, say fewer --workers, or begin anew with a lower BATAG_PART_PAGES and --restart"
+            todo = "If memory ran out, use fewer --workers, or start again with a lower BATAG_PART_PAGES and --restart"
             raise InputError(f"a worker died {_TRIES} times ({how})", where=part.where, todo=todo)
         worker.connection.close()
         fresh = self._start()
@@ -177,12 +177,12 @@ def part_error(error: Exception, part: Part | None) -> InputError:
     """The error for an unexpected exception, naming the rows of the part."""
     where = "" if part is None else part.where
     what = f"cannot be tagged ({type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else 'no word'})"
-    return InputError(what, where=where, todo="Mend or leave out these rows, and tell us of them")
+    return InputError(what, where=where, todo="Correct or remove these rows, and report this as a bug")
 
 
 def disk_error(error: OSError, where: str) -> InputError:
     """The error for a full disk or a similar problem."""
-    todo = "Make room or mend the rights; the same command goes on where it stopped"
+    todo = "Free disk space or fix the permissions, then run the same command again to resume"
     return InputError(f"cannot be written ({error.strerror or error})", where=error.filename or where, todo=todo)
 
 

@@ -50,7 +50,7 @@ def shape_of(out: str, to: str | None) -> Shape:
     path = Path(out)
     if is_remote(out) and not out.endswith("/") and format_of_name(out):
         raise UsageError(
-            "one file can be written on this machine only", where=out, todo="Name a folder, with a slash at its end"
+            "a single output file must be on this machine", where=out, todo="Name a folder, with a slash at its end"
         )
     folder = out.endswith("/") or is_remote(out) or path.is_dir() or (to is None and not path.suffix and not path.exists())
     wanted, _, packed = (to or "").partition(".")
@@ -59,10 +59,10 @@ def shape_of(out: str, to: str | None) -> Shape:
     if folder:
         format = format_to_write("folder", wanted or "parquet")
         if format in PACKED_INSIDE and packed:
-            raise UsageError(f"{format} would be compressed twice", todo=f"It is compressed inside: say --to {format}")
+            raise UsageError(f"{format} would be compressed twice", todo=f"The format is compressed already: use --to {format}")
         return Shape(out, format, packed, one_file=False)
     if packed and path.suffix != f".{packed}":
-        raise UsageError(f"{out} does not say that it is compressed", todo=f"Name it {out}.{packed}")
+        raise UsageError(f"{out} does not end in the suffix of the compression", todo=f"Name it {out}.{packed}")
     # It is compressed as a whole, by its name, when the parts are joined.
     return Shape(out, format_to_write(out, wanted or None), is_job=path.is_file() or not path.exists())
 
@@ -95,7 +95,7 @@ def run(
     description = read_description(find_bundle(bundle))
     check_labels(chosen.labels, description.scheme.classes)
     if parse_richness(chosen.richness) is not None and not description.dial:
-        todo = "Leave richness out, or train again: the bundle gives the most probable tags"
+        todo = "Leave richness out, or train again: without richness it gives the most probable tags"
         raise UsageError(f"this bundle has no operating points for richness {chosen.richness}", todo=todo)
     language = check_language(reading.language) if reading.language is not None else None
     paths = find_inputs(pages, format=reading.format, out=shape.out, one_file=shape.one_file)
@@ -117,13 +117,13 @@ def run(
     check_targets([shape.out if shape.one_file else None, reading.problems], [*inputs.paths, find_bundle(bundle), stop_words])
     err = console(error=True)
     if not inputs.resumable:
-        note = "standard input or a pipe cannot be read again: this job cannot go on if it is left"
+        note = "standard input and pipes cannot be read again: this job cannot be resumed if it is interrupted"
         err.print(note, style="yellow")
     try:
         with collected_problems(strict=False, path=reading.problems) as found, _bar(shape.out) as watch:
             totals = job.run(problems=found, watch=watch)
     except KeyboardInterrupt:
-        err.print("stopped; finished parts are kept, and the same command goes on", style="bold yellow")
+        err.print("stopped; finished parts are kept, run the same command again to resume", style="bold yellow")
         raise typer.Exit(130) from None
     if shape.format in NEEDS_TOKENS:
         note_lost_sources(shape.format, {MODEL: totals.tags.total()}, pages=totals.pages - totals.errors)

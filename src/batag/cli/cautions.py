@@ -23,23 +23,24 @@ def unseen(measured_by: str) -> list[str]:
     if measured_by == PERSON:
         return []
     return [
-        f"NO PERSON HAS SEEN ANY OF THESE PAGES: scores are measured by the tags of {measured_by}, and say how well these are "
-        "repeated, not how good the tags are; have some pages corrected (docs/labelling.md)"
+        f"NO PERSON HAS REVIEWED ANY OF THESE PAGES: scores are measured against tags of the source {measured_by}, so they say "
+        "how well these are imitated, not how good the tags are; have some pages corrected (docs/labelling.md)"
     ]
 
 
 def by_file(languages: Mapping[str, int]) -> list[str]:
     """The note that pages without a clear language were read in the language of most pages of their file."""
-    told = {language: counted(pages, "page") for language, pages in languages.items() if pages}
+    counts = {language: counted(pages, "page") for language, pages in languages.items() if pages}
     return [
         f"{pages} without a clear language, read as {language} like most of the file (--language sets it for all)"
-        for language, pages in told.items()
+        for language, pages in counts.items()
     ]
 
 
 def sources(statistics: dict[str, Any]) -> list[str]:
     """One line for train and one for dev about the sources of their labels."""
-    return [f"{part}: by {in_words(statistics[part]['sources'])}" for part in ("train", "dev") if statistics[part]["pages"]]
+    parts = [part for part in ("train", "dev") if statistics[part]["pages"]]
+    return [f"{part}: labels by {in_words(statistics[part]['sources'])}" for part in parts]
 
 
 def notes(statistics: dict[str, Any]) -> list[str]:
@@ -47,48 +48,49 @@ def notes(statistics: dict[str, Any]) -> list[str]:
     lines = []
     train, dev = statistics["train"], statistics["dev"]
     if statistics["held_out"]:
-        held = f"{counted(dev['pages'], 'page')} held out to choose the best epoch by"
-        lines.append(f"no --dev: {held} (no twin of a training page)")
+        held_out = f"no --dev: held out {counted(dev['pages'], 'page')} to choose the best epoch on"
+        lines.append(f"{held_out} (no near-duplicates of training pages)")
     for name, part in (("train", train), ("dev", dev)):
         if part["not_labelled"]:
-            lines.append(f"{name}: {counted(part['not_labelled'], 'page')} without labels left out")
+            lines.append(f"{name}: left out {counted(part['not_labelled'], 'page')} without labels")
         lines += [f"{name}: {line}" for line in by_file(part["languages_by_file"])]
         if part["tags_misaligned"]:
             lines.append(
-                f"{name}: tags that do not fit the tokens: {part['tags_misaligned']:,} of {part['tags']:,} "
-                f"({part['tags_lost']:,} lost); batag inspect lists them"
+                f"{name}: misaligned tags (not at token borders): {part['tags_misaligned']:,} of {part['tags']:,}, "
+                f"{part['tags_lost']:,} of them lost; batag inspect lists them"
             )
     if statistics["old_classes"] and not train["replayed"]:
-        lines.append("no old page is mixed in: what the bundle knew may be forgotten (--replay FILE names old pages)")
+        lines.append("no old pages are mixed in, so the model may forget what the base bundle had learnt (use --replay FILE)")
     if lost := [name for name in statistics["old_classes"] if not train["class_tags"].get(name)]:
-        lines.append(f"train: classes of the bundle without a tag to learn from: {', '.join(lost)}")
+        lines.append(f"train: classes of the base bundle without a tag on these pages: {', '.join(lost)}")
     if train["tags_of_stop_words"]:
         lines.append(
-            f"train: tags that are only stop words and small numbers: {train['tags_of_stop_words']:,} of {train['tags']:,}; "
-            "the bundle keeps their texts, and such texts may be tags"
+            f"train: tags of stop words and small numbers only: {train['tags_of_stop_words']:,} of {train['tags']:,}; the "
+            "bundle stores these texts, so that they can be tags"
         )
     if train["replayed"]:
-        lines.append(f"train: {counted(train['replayed'], 'old page')} mixed in (training.replay)")
+        lines.append(f"train: mixed in {counted(train['replayed'], 'old page')} (training.replay)")
     if dev["replayed"]:
+        old = counted(dev["replayed"], "old page")
         lines.append(
-            f"dev: {counted(dev['replayed'], 'old page')} scored apart; the best epoch is chosen by "
-            f"{counted(dev['pages'], 'new page')}"
+            f"dev: the best epoch is chosen on {counted(dev['pages'], 'new page')}; {old} scored separately"
             if dev["pages"]
-            else f"dev: no new page; the best epoch is chosen by {counted(dev['replayed'], 'old page')}: new ones may differ"
+            else f"dev: no new page; the best epoch is chosen on {old}, which say little about new pages"
         )
     if train["left_out"]:
-        lines.append(f"train: {counted(train['left_out'], 'page')} left out: old, or by machines, and twins of dev pages")
+        left_out = counted(train["left_out"], "old or machine-labelled page")
+        lines.append(f"train: left out {left_out} (near-duplicates of dev pages)")
     if dev["in_train"]:
         lines.append(
-            f"dev: pages that are in train too, word for word: {dev['in_train']:,} of {dev['pages']:,}; scores say how well "
-            "these are remembered, not how good tags of new pages will be; name other pages with --dev, or leave it out"
+            f"dev: pages that are also in train, word for word: {dev['in_train']:,} of {dev['pages']:,}; scores say how well "
+            "these are memorised, not how well new pages are tagged; name other pages with --dev, or leave it out"
         )
     if dev["not_reviewed"]:
-        lines.append(f"dev: {counted(dev['not_reviewed'], 'page')} that no person has seen left out")
+        lines.append(f"dev: left out {counted(dev['not_reviewed'], 'page')} that no person has reviewed")
     if not train["reviewed"]:
-        lines.append("train: no person has seen any of the pages that are learnt from")
+        lines.append("train: no person has reviewed any of the training pages")
     if dev["unknown_classes"]:
-        lines.append(f"dev: classes that train does not have do not count: {', '.join(dev['unknown_classes'])}")
+        lines.append(f"dev: classes that do not occur in train are ignored: {', '.join(dev['unknown_classes'])}")
     return lines
 
 
@@ -106,18 +108,18 @@ def rare_classes(statistics: dict[str, Any]) -> list[str]:
         if max(to_learn, to_measure) <= 0:
             continue
         rare = " and ".join(part for part, more in (("train", to_learn), ("dev", to_measure)) if more > 0)
-        tags = f"{counted(learnt, 'tag')} to learn from, {counted(measured, 'token')} to be measured by"
+        tags = f"{counted(learnt, 'tag')} in train, {counted(measured, 'token')} in dev"
         what = f"{name} is rare in {rare}: {tags}; do not trust its scores yet"
         if statistics["held_out"]:
             # Of pages that are labelled more, a tenth is held out.
-            wanted = f"{_about(max(to_learn, 10 * to_measure))} labelled pages more"
+            wanted = f"{_about(max(to_learn, 10 * to_measure))} more pages"
         else:
-            parts = (("to learn from", to_learn), ("in dev", to_measure))
-            wanted = " and ".join(f"{_about(more)} labelled pages more {where}" for where, more in parts if more > 0)
+            parts = (("in train", to_learn), ("in dev", to_measure))
+            wanted = " and ".join(f"{_about(more)} more pages {where}" for where, more in parts if more > 0)
         least = f"{settings.rare_class_tags} tags and {settings.rare_dev_tokens} tokens"
-        lines.append(f"{what} ({least} take about {wanted} at this rate)")
+        lines.append(f"{what} (to reach {least}, label about {wanted})")
     if lines:
-        lines.append("that makes a class measurable, not good: batag curve shows what more pages bring")
+        lines.append("more pages make a class measurable, not necessarily good: batag curve shows what they bring")
     return lines
 
 
@@ -130,9 +132,8 @@ def idle_encoder(mixing_weight: float | None) -> list[str]:
     if mixing_weight is None or 1 - mixing_weight >= _IDLE:
         return []
     return [
-        f"the mixing weight of the window CRF is {mixing_weight:.2f}: dev preferred it to the encoder, so that what was learnt "
-        "in the epochs above (scored with both, half and half) hardly counts; label more pages, or train for more epochs "
-        "(--set training.epochs=N)"
+        f"the mixing weight of the window CRF is {mixing_weight:.2f}, so the encoder that was trained in the epochs above "
+        "(scored with equal weights) hardly matters; label more pages, or train for more epochs (--set training.epochs=N)"
     ]
 
 
@@ -146,22 +147,22 @@ def doubts(run: FinishedRun) -> list[str]:
     lines = idle_encoder(run.mixing_weight)
     if (pages := len(run.data.judge.pages)) < settings.few_dev_pages:
         lines.append(
-            f"which epoch is the best is mostly chance, and so are these scores: only {counted(pages, 'page')} to choose by "
-            f"(fewer than {settings.few_dev_pages})"
+            f"the choice of the best epoch and these scores are mostly chance: dev has only {counted(pages, 'page')} ("
+            f"fewer than {settings.few_dev_pages})"
         )
     if run.data.tuned_by_both and run.data.new_dev:
         lines.append(
-            "clean, balanced and rich and the calibration of scores were chosen on old and new dev pages together: some class "
-            f"has fewer than {settings.rare_dev_tokens} tokens on the new ones"
+            "the operating points and the calibration were chosen on old and new dev pages together, because a class has fewer "
+            f"than {settings.rare_dev_tokens} tokens on the new ones"
         )
     if not run.dial.calibrated:
         lines.append(
-            "scores could not be calibrated (dev has too few tags or pages, or tags that are all right or all wrong): "
-            "a tag's score is the encoder's own, not a probability to be trusted"
+            "scores could not be calibrated (dev has too few tags or pages, or all tags are correct or all are wrong): "
+            "the score of a tag is the model's own probability, which may be far off"
         )
     if still := run.dial.dial.still(run.data.scheme.classes):
         lines.append(
-            f"clean and rich tags are the same for {', '.join(still)}: dev has fewer than {settings.rare_dev_tokens} of its "
-            "tokens, or nothing to choose between"
+            f"clean and rich tags are the same for {', '.join(still)}: dev has fewer than {settings.rare_dev_tokens} tokens of "
+            "the class, or no other choice was better"
         )
     return lines

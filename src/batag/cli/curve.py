@@ -53,7 +53,7 @@ def curve(
     picture = out / "curve.png"
     check_targets([picture, reading.problems], [*pages, *(dev or []), recipe])
     if out.exists() and not out.is_dir():
-        raise InputError("is no folder", where=str(out), todo="Name another with --out")
+        raise InputError("is no folder", where=str(out), todo="Name another folder with --out")
     changes = list(set_ or [])
     read_recipe(recipe, settings=changes)
     with reading.collected() as found:
@@ -61,7 +61,7 @@ def curve(
         held = None if dev is None else [page for path in dev for page in reading.pages(path, found)]
     err = console(error=True)
     if unseen := sum(page.reviewed is False for page in [*given, *(held or [])]):
-        note = f"{counted(unseen, 'page')} that no person has seen left out: a curve is of what people labelled"
+        note = f"left out {counted(unseen, 'page')} that no person has reviewed: a learning curve needs labels of people"
         err.print(note, style="yellow")
     without: list[dict[str, int]] = []
     points: list[Point] = []
@@ -76,7 +76,8 @@ def curve(
             chosen = read_recipe(recipe, settings=["training.export=false", *changes, f"training.seed={seed}"])
             for size in parse_sizes(sizes, most=len(train)):
                 before = len(points)
-                task = shown.add_task(f"{counted(size, 'page')}, seed {seed}", total=None)
+                name = f"{counted(size, 'page')}, seed {seed}"
+                task = shown.add_task(name, total=None)
                 for done in train_point(out / f"{size}-{seed}", train[:size], scored, chosen, device=device):
                     if isinstance(done, PreparedRun):
                         steps = done.epochs * done.steps_per_epoch
@@ -84,20 +85,20 @@ def curve(
                     elif isinstance(done, StepDone):
                         shown.update(task, completed=done.step)
                         if not err.is_terminal and pace.due():
-                            err.print(f"{counted(size, 'page')}, seed {seed}: step {done.step:,} of {steps:,}")
+                            err.print(f"{name}: step {done.step:,} of {steps:,}")
                     elif isinstance(done, Point):
                         points.append(done)
                         scores = f"macro F1 {percent(done.macro_f1)} F2 {percent(done.macro_f2)}"
-                        err.print(f"{counted(size, 'page')}, seed {seed}: {scores}")
+                        err.print(f"{name}: {scores}")
                 shown.remove_task(task)
                 if len(points) == before:
                     without.append({"pages": size, "seed": seed})
-                    err.print(f"{counted(size, 'page')}, seed {seed}: left out, without a tag", style="yellow")
+                    err.print(f"{name}: left out, no tag", style="yellow")
     if not points:
         todo = "Ask for larger --sizes, or see docs/labelling.md"
         raise InputError("no tag on the pages of any size", where=", ".join(map(str, pages)), todo=todo)
     names = one_line(", ".join(path.name for path in pages))
-    draw_learning_curve([asdict(point) for point in points], picture, title=f"{names}: what labelled pages buy")
+    draw_learning_curve([asdict(point) for point in points], picture, title=f"{names}: learning curve")
     promises = {metric: pages_for(points, metric, gain=0.01) for metric in ("macro_f1", "macro_f2")}
     if as_json:
         report = {"points": [asdict(point) for point in points], "without_tags": without, "not_reviewed_left_out": unseen}
@@ -116,9 +117,9 @@ def curve(
     for metric, name in (("macro_f1", "macro F1"), ("macro_f2", "macro F2")):
         pages_wanted = promises[metric]
         more = (
-            f"about {pages_wanted:,} pages in all, if the curve goes on as it did"
+            f"about {pages_wanted:,} pages in all, if the curve continues like this"
             if pages_wanted
             else "the curve is too flat or too short to say"
         )
-        out_console.print(f"one point more of {name}: {more}")
+        out_console.print(f"one more point of {name}: {more}")
     out_console.print(f"curve in {picture}")

@@ -87,7 +87,9 @@ def split(
     }
     empty = [name for name, share in zip(SPLITS, parts, strict=True) if share and not assignment.counts[name]]
     warning = (
-        f"{' and '.join(empty)} got no page: the pages are too few or too much alike (twins stay together)" if empty else ""
+        f"no page for {' and '.join(empty)}: there are too few pages, or too many duplicates (which stay in one split)"
+        if empty
+        else ""
     )
     report["warning"] = warning
     if out.exists() and not out.is_dir():
@@ -100,7 +102,7 @@ def split(
             write_stream([page], streams[name], format="jsonl")
             written += 1
         if written != len(assignment.splits):
-            raise InputError("changed while it was read", where=", ".join(map(str, pages)), todo="Split it again")
+            raise InputError("changed while it was being read", where=", ".join(map(str, pages)), todo="Split it again")
         text = without_surrogates(json.dumps(report, ensure_ascii=False, indent=2))
         files.enter_context(open_output(out / "split.json")).write(text.encode())
     if as_json:
@@ -112,7 +114,7 @@ def split(
     for name, number in assignment.counts.items():
         table.add_row(name, f"{number:,}", f"{number / len(assignment.splits):.1%}")
     console().print(table)
-    note = f"pages with a twin (the same or nearly the same text): {assignment.grouped:,}; twins stay in one split"
+    note = f"pages with duplicates or near-duplicates: {assignment.grouped:,}; these stay in one split"
     console().print(note)
     if warning:
         console().print(warning, style="bold yellow")
@@ -182,7 +184,7 @@ def convert(
         tags = (
             " and ".join(f"{counted(number, 'tag')} by {name}" for name, number in kept.most_common()) or "no tag by a machine"
         )
-        more += f"; all pages count as seen by a person, and {tags} as the person's own" if reviewed else ""
+        more += f"; all pages are marked as reviewed, and {tags} as the person's own" if reviewed else ""
         done = f"{counted(count, 'page')} from {source} ({reader.format}) to {target} ({written}){more}"
         console(error=True).print(done)
 

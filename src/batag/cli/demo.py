@@ -54,7 +54,7 @@ def demo(
     if out.exists() and not out.is_dir():
         raise InputError("is a file", where=str(out), todo="Name a folder with --out")
     if out.exists() and any(out.iterdir()) and not (out / MARK).is_file():
-        raise InputError("holds something else than a demo", where=str(out), todo="Name a new folder with --out")
+        raise InputError("exists and is not the folder of a demo", where=str(out), todo="Name a new folder with --out")
     runs = {name: out / name for name in ("bat", "transformer")}
     for folder in runs.values():
         if (folder / RECIPE).is_file():
@@ -66,7 +66,7 @@ def demo(
     for split, path in files.items():
         write_pages(_three_languages(pages if split == "train" else max(pages // 4, 10), split=split), path)
     # One model for all three languages: shops that sell in several ship one file, and brands in Latin letters are shared.
-    err.print(f"sample pages of three languages in {out}; two trainings side by side, the Transformer's in the background")
+    err.print(f"sample pages in three languages are in {out}; training BAT, and a Transformer in the background")
     command = [sys.executable, "-m", "batag", "train", str(files["train"]), "--dev", str(files["dev"])]
     command += ["--out", str(runs["transformer"]), "--set", "encoder.name=transformer", "--json"]
     command += [part for setting in chosen for part in ("--set", setting)]
@@ -97,12 +97,12 @@ def demo(
         return
     shown = console()
     show_comparison(reports, shown)
-    shown.print(f"ten pages that no training saw (in {out / 'tagged.jsonl'}):")
+    shown.print(f"ten pages that were not trained on (in {out / 'tagged.jsonl'}):")
     for page in tagged:
         for line in highlighted(page, tagger.labels):
             shown.print(line)
     bundle = runs["bat"] / BUNDLE
-    shown.print(f"pictures: {runs['bat'] / CURVES} (training), {out / 'scores.png'} (test). Next:")
+    shown.print(f"charts: {runs['bat'] / CURVES} (training), {out / 'scores.png'} (test). Next:")
     for command_line in (
         f'batag tag {bundle} "NORDVIK 防水登山鞋 2026 新款"',
         f"batag evaluate {bundle} {files['test']} --wrong wrong.jsonl",

@@ -86,8 +86,8 @@ def evaluate(
         print_json({"bundle": str(bundle), "files": [str(path) for path in pages]} | report | {"problems": dict(found.counts)})
         return
     out = console()
-    line = f"{assessment.right:,} of {counted(assessment.pages, 'page')} all right"
-    for number, what in ((assessment.not_labelled, "not labelled"), (assessment.not_reviewed, "seen by no person")):
+    line = f"pages without errors: {assessment.right:,} of {assessment.pages:,}"
+    for number, what in ((assessment.not_labelled, "not labelled"), (assessment.not_reviewed, "not reviewed")):
         line += f"; left out: {number:,} {what}" if number else ""
     out.print(line)
     show_scores(report, out)

@@ -65,7 +65,7 @@ def export(
     else:
         _show(made)
     if made.refused:
-        console(error=True).print(f"not put into {bundle}: {made.refused} (--force does it all the same)")
+        console(error=True).print(f"not added to {bundle}: {made.refused} (--force adds it all the same)")
         raise typer.Exit(1)
 
 
@@ -98,7 +98,7 @@ def _show(made: Exported) -> None:
         for key in point.before:
             title = f"{key.replace('macro_f', 'macro F')} {name}"
             table.add_row(title, f"{100 * point.before[key]:.2f}", f"{100 * point.after[key]:.2f}")
-    table.add_row("largest difference of a probability", "", f"{parity.largest:.2g}")
+    table.add_row("largest difference of probabilities", "", f"{parity.largest:.2g}")
     table.add_row("tokens with another label", "", f"{parity.other_labels:,}")
     table.add_row("tokens per second, one thread", "", f"{made.tokens_per_second:,.0f}")
     console().print(table)

@@ -53,7 +53,7 @@ def check_text(text: str) -> None:
     named = format_of_name(text) or path.suffix in _SUFFIXES or text.startswith(("/", "./", "../", "~/"))
     if near or named or (folder and os.path.isdir(folder)):
         hint = f"Did you mean {os.path.join(folder, near)}? " if near else "Check the name. "
-        todo = f"{hint}A text that looks like a file's name is read from standard input"
+        todo = f"{hint}To tag a text that looks like a file name, give it on standard input"
         raise InputError("cannot be opened (No such file or directory)", where=text, todo=todo)
 
 
@@ -109,7 +109,7 @@ def note_by_file(languages: Mapping[str, int]) -> None:
 def note_lost_sources(format: str, tags: Mapping[str, int], *, pages: int) -> None:
     """Print that the format cannot store the sources of tags (`tags` counts them by source) on pages that nobody reviewed."""
     named = [f"{counted(number, 'tag')} by {name}" for name, number in Counter(tags).most_common() if number]
-    note = f"{format} cannot say who set a tag, nor that no person has seen a page: "
+    note = f"{format} cannot store the source of a tag, nor that a page was not reviewed: "
     note += f"{' and '.join(named) or 'no tag by a machine'} on {counted(pages, 'unseen page')} "
-    note += "will count as people's when the file is read again"
+    note += "will count as a person's when the file is read again"
     console(error=True).print(note, style="bold yellow")

@@ -94,16 +94,16 @@ def show(report: dict[str, Any], out: Console) -> None:
         lines = {
             "labelled": f"{counts['labelled_pages']:,}{bare}",
             "labelled by": in_words(counts["sources"]) or "nobody",
-            "seen by people": f"{counts['reviewed_pages']:,} of the labelled pages",
+            "reviewed by people": f"{counts['reviewed_pages']:,} of the labelled pages",
             "languages": _counts(counts["languages"]),
             "shops": _counts(counts["shops"]) or "not given",
             "tokens": f"{counts['tokens']:,} ({counts['tokens_per_page']} per page)",
-            "same page again": f"{counts['duplicate_pages']:,}",
+            "duplicate pages": f"{counts['duplicate_pages']:,}",
         }
         if counts["labelled_pages"]:
             lines["none : classes"] = counts["ratio"]
         if counts["languages_by_file"]:
-            lines["not clear"] = f"{_counts(counts['languages_by_file'])} (short pages, read like most of their file)"
+            lines["language not clear"] = f"{_counts(counts['languages_by_file'])} (short pages, read like most of their file)"
         if "unknown_words" in counts:
             lines["new words"] = f"{counts['unknown_words']['fraction']:.1%} of the tokens are words that train does not have"
         if counts["rare_classes"]:
@@ -154,7 +154,7 @@ def _show_findings(report: dict[str, Any], out: Console) -> None:
     out.rule("to look at", align="left")
     findings = [
         (
-            "tags that do not fit the tokens",
+            "misaligned tags (not at token borders)",
             misaligned["tags"],
             f"{misaligned['lost']:,} of them are lost",
             misaligned["listed"],
@@ -172,7 +172,7 @@ def _show_findings(report: dict[str, Any], out: Console) -> None:
             [f"{item['text']}: {_counts(item['classes'])}" for item in report["ambiguous_tags"]["listed"]],
         ),
         (
-            "pages that stand in an earlier split too",
+            "pages that are also in an earlier split",
             sum(leaks["pages"].values()),
             _counts(leaks["pages"]),
             [f"{item['where']} ({item['split']}) is also in {item['also']}" for item in leaks["listed"] if not item["near"]],
@@ -181,7 +181,7 @@ def _show_findings(report: dict[str, Any], out: Console) -> None:
             "pages that are nearly the same as one of an earlier split",
             sum(leaks["near_pages"].values()),
             _counts(leaks["near_pages"]),
-            [f"{item['where']} ({item['split']}) is much like {item['also']}" for item in leaks["listed"] if item["near"]],
+            [f"{item['where']} ({item['split']}) is similar to {item['also']}" for item in leaks["listed"] if item["near"]],
         ),
     ]
     for what, number, more, listed in findings:
@@ -200,13 +200,13 @@ def _all_is_well(report: dict[str, Any]) -> str:
     from batag.cli.terminal import counted
 
     splits = report["splits"].values()
-    looked = ["no page stands in two splits"] if len(report["splits"]) > 1 else []
+    looked = ["no page is in two splits"] if len(report["splits"]) > 1 else []
     if any(tags["tags"] for counts in splits for tags in counts["classes"].values()):
         looked = ["tags fit the tokens", "no disagreement", *looked]
         return f"nothing: {', '.join(looked)}"
     labelled = sum(counts["labelled_pages"] for counts in splits)
     what = f"no tag on {counted(labelled, 'labelled page')}" if labelled else "no page is labelled"
-    return f"{what}, so no tag could be checked (docs/labelling.md says how to label){''.join(f'; {each}' for each in looked)}"
+    return f"{what}, so no tag could be checked (see docs/labelling.md){''.join(f'; {each}' for each in looked)}"
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -166,7 +166,7 @@ def parse_columns(text: str | None) -> dict[str, str]:
             raise UsageError(f"--columns {part!r} is not FIELD=COLUMN", todo=f"Write it like {EXAMPLE}")
         name = ours.strip()
         if name not in KNOWN_KEYS and (near := nearest(name, KNOWN_KEYS, cutoff=0.8)):
-            todo = f"Did you mean {near}={theirs.strip()}? A field of your own needs a name that is less alike"
+            todo = f"Did you mean {near}={theirs.strip()}? A field of your own needs a name that is less similar"
             raise UsageError(f"--columns {part.strip()!r}: {name!r} looks like {near!r} misspelt", todo=todo)
         columns[name] = theirs.strip()
     return columns

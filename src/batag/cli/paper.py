@@ -96,7 +96,7 @@ def paper(
         try:
             _train(cells, store, jobs=jobs)
         except KeyboardInterrupt:
-            console(error=True).print("stopped; the same command goes on from here")
+            console(error=True).print("stopped; run the same command again to resume")
             raise typer.Exit(130) from None
     result = Result.gather(definition, cells, store)
     command = _command(context)
@@ -117,7 +117,7 @@ def paper(
         return
     _show(result)
     missing = result.wanted - result.done
-    state = f"{missing} of {result.wanted} cells are not finished; the same command goes on. " if missing else ""
+    state = f"{missing} of {result.wanted} cells are not finished; run the same command again to resume. " if missing else ""
     console().print(f"{state}Written: {out / stem}.md, .json, .png")
 
 
@@ -170,7 +170,7 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
     if errors:
         raise InputError(
             f"{len(errors)} of {len(missing)} cells could not be trained; the first is {errors[0]}",
-            todo="The finished ones are kept; put it right and give the same command again",
+            todo="Finished cells are kept; correct this and run the same command again",
         )
 
 

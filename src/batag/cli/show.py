@@ -46,8 +46,8 @@ def show(
             show_points(dev.get("points", {}), out)
             show_old(dev, out)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        what = f"says something odd about its training ({error!r})"
-        raise InputError(what, where=str(read.folder / DESCRIPTION), todo="It can be used all the same") from error
+        what = f"has an unexpected description of its training ({error!r})"
+        raise InputError(what, where=str(read.folder / DESCRIPTION), todo="The bundle can be used all the same") from error
 
 
 def summary(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:

@@ -45,19 +45,21 @@ def show_stop_words(report: Mapping[str, Any], out: Console) -> None:
     counts, gold = report["stop_words"], report["tags"]["micro"]["true"]
     if counts["removed"] or counts["forbidden"]:
         line = (
-            f"stop words: {counts['removed']:,} found tags were removed ({counts['removed_right']:,} of them right), and "
-            f"{counts['forbidden']:,} of {gold:,} gold tags cannot be found (only stop words and small numbers, as on no "
-            "tag of the training pages)"
+            f"stop words: removed {counts['removed']:,} predicted tags ({counts['removed_right']:,} of them correct), and "
+            f"{counts['forbidden']:,} of {gold:,} gold tags cannot be found (only stop words and small numbers, which no "
+            "training page has as a tag)"
         )
         out.print(line, style="yellow")
 
 
 def show_old(report: Mapping[str, Any], out: Console) -> None:
     """Print the scores on old dev pages in one line, if there were any."""
+    from batag.cli.terminal import counted
+
     if old := report.get("old"):
         tokens, micro = old["tokens"], old["tags"]["micro"]
         line = (
-            f"apart from that, {old['pages']:,} old dev pages: macro F1 {percent(tokens['macro_f1'])}, macro F2 "
+            f"separately, on {counted(old['pages'], 'old dev page')}: macro F1 {percent(tokens['macro_f1'])}, macro F2 "
             f"{percent(tokens['macro_f2'])}, tag F1 {percent(micro['f1'])}, tag F2 {percent(micro['f2'])}"
         )
         out.print(line)

@@ -117,7 +117,7 @@ def tag(
         given += find_inputs([each], format=reading.format, out=target, one_file=True) if folder else [each]
     check_targets([out, reading.problems], [*filter(is_input, given), bundle, stop_words])
     if out is not None and os.path.isfile(out) and not restart:
-        raise InputError("is there already", where=out, todo="Say --restart to replace it, or name another file")
+        raise InputError("is there already", where=out, todo="Use --restart to replace it, or name another file")
     tagger = _loaded(bundle, chosen, engine=engine, device=device, stop_words=stop_words)
     _stream(tagger, given, out, chosen, reading=reading, as_json=as_json)
 

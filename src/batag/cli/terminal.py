@@ -68,7 +68,9 @@ def cell(text: str) -> Text:
 
 def escaped_cells(count: int) -> str:
     """A sentence about the number of escaped cells."""
-    return f"cells that got an apostrophe in front: {count:,} (the column `batag` names them, and batag takes it away again)"
+    return (
+        f"cells that got an apostrophe in front: {count:,} (the column `batag` lists them, and batag removes it when reading)"
+    )
 
 
 def print_json(data: Any) -> None:

@@ -57,7 +57,7 @@ def train(
 
     check_targets([reading.problems], [*(pages or []), *(dev or []), *(replay or []), recipe, from_, resume])
     if resume is not None and (pages or dev or recipe or from_ or replay):
-        raise UsageError("--resume goes on with the run's own pages and recipe", todo="Leave everything but --set out")
+        raise UsageError("--resume continues with the run's own pages and recipe", todo="Leave out everything but --set")
     if replay and from_ is None:
         raise UsageError("--replay is for --from", todo="Name old and new pages together, or a bundle with --from")
     base = None if from_ is None else recipe_of(from_)
@@ -192,7 +192,7 @@ def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
                 err.print(line)
             if stopped():
                 run.save()
-                err.print(f"stopped; go on with: batag train --resume {run.folder}")
+                err.print(f"stopped; resume with: batag train --resume {run.folder}")
                 raise typer.Exit(130)
 
 

@@ -84,7 +84,7 @@ def _lists(given: list[str]) -> Terms:
             todo = f"Did you mean --terms {label.strip()}={file.strip()}? The file comes first"
             raise UsageError(f"--terms {each!r}: there is no file {file.strip()!r}", todo=todo)
         if label.strip() == NONE:
-            raise UsageError(f"--terms {each!r}: {NONE!r} is what has no label", todo="Name another label")
+            raise UsageError(f"--terms {each!r}: {NONE!r} is the class of tokens without a tag", todo="Name another label")
         lists.setdefault(label.strip(), []).extend(read_words(Path(file)))
     terms = Terms(lists)
     if not len(terms):
@@ -104,7 +104,7 @@ def _show(report: dict[str, Any]) -> None:
     err.print(table)
     more = f"; {counted(report['in_two_lists'], 'term')} in two lists (the first counts)" if report["in_two_lists"] else ""
     err.print(
-        f"{counted(report['pages'], 'page')}: {report['labelled_by_people']:,} labelled by people and left alone, "
-        f"{report['marked_before']:,} marked before (their tags stay, more are added), "
+        f"{counted(report['pages'], 'page')}: {report['labelled_by_people']:,} labelled by people and not changed, "
+        f"{report['marked_before']:,} labelled before (their tags are kept, more are added), "
         f"{report['without_terms']:,} without a term and so without labels{more}"
     )

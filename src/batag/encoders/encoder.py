@@ -39,7 +39,7 @@ class Encoder(nn.Module, ABC):
         if min(width, depth, heads, inner) < 1 or width % heads:
             raise UsageError(
                 f"width {width}, depth {depth}, heads {heads} and inner {inner} do not make an encoder",
-                todo="All are at least 1, and heads divides width",
+                todo="All must be at least 1, and width must be a multiple of heads",
             )
         if not 0 <= dropout < 1:
             raise UsageError(f"dropout {dropout} is not in [0, 1)", todo="The paper uses 0")
@@ -53,7 +53,7 @@ class Encoder(nn.Module, ABC):
 
     def forward(self, vectors: Tensor, mask: Tensor) -> Tensor:
         assert mask.dtype == torch.bool, "the mask says True for a real token"
-        # Filled, not multiplied: what stands at padding may be anything, even NaN.
+        # Filled, not multiplied: values at padding may be anything, even NaN.
         padded_BL1 = ~mask.unsqueeze(-1)
         x_BLD = self.encode(self.position(vectors.masked_fill(padded_BL1, 0.0)), mask)
         return x_BLD.masked_fill(padded_BL1, 0.0)

@@ -32,5 +32,5 @@ def check_engine(name: str, description: Description) -> str:
     if name not in ENGINES:
         raise unknown_name(name, ENGINES, "an engine")
     if name != "torch" and name not in description.engines:
-        raise UsageError(f"the bundle has no engine {name}", todo=f"Make it: batag export BUNDLE --engine {name}")
+        raise UsageError(f"the bundle has no engine {name}", todo=f"Add it: batag export BUNDLE --engine {name}")
     return name

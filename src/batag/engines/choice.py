@@ -25,7 +25,7 @@ def choose_engine(description: Description, *, wanted: str = "auto", device: str
     rates = {"torch": 0.0} | {name: each.tokens_per_second for name, each in description.engines.items()}
     there = [name for name in rates if name in _LIBRARIES and _installed(name)]
     if not there:
-        todo = f"Make it where torch is: batag export BUNDLE; or {TRAIN_EXTRA}"
+        todo = f"Add it where torch is installed: batag export BUNDLE; or {TRAIN_EXTRA}"
         raise UsageError("the bundle has no ONNX engine, and torch is not installed", todo=todo)
     if not large:
         return "onnx" if "onnx" in there else "torch"

@@ -95,7 +95,7 @@ class OnnxEngine(LayerEngine):
         except Exception as error:  # the library's own kinds have no common name
             raise self._foreign(str(error)[:200]) from error
         if found.shape != (*mask_BL.shape, self._labels) or not np.isfinite(found[mask_BL]).all():
-            raise self._foreign(f"it answers {'x'.join(map(str, found.shape))} numbers, or such that are not finite")
+            raise self._foreign(f"it answers {'x'.join(map(str, found.shape))} numbers, or some that are not finite")
         return found
 
 

@@ -37,7 +37,7 @@ def check_threads(threads: int | None) -> int:
     if threads is None:
         return settings.threads
     if type(threads) is not int or threads < 1:
-        raise UsageError(f"threads {threads!r} is not a whole number above 0", todo="Leave it out: one is seldom slower")
+        raise UsageError(f"threads {threads!r} is not a whole number above 0", todo="Leave it out: one thread is seldom slower")
     return threads
 
 

@@ -126,7 +126,7 @@ def draw_dial(report: Mapping[str, Any], path: Path, *, title: str) -> None:
         for name, points in report["reliability"].items():
             label = f"{name}: ECE {report['ece'][name]:.3f}"
             right.plot(*zip(*[point[:2] for point in points], strict=True), marker="o", markersize=4, label=label)
-        right.set_ylabel("share of such tags that are right")
+        right.set_ylabel("fraction of correct tags")
         finish_panel(right, title=f"reliability of scores, {report['tags']:,} tags", x="score of a tag", legend=report["tags"])
 
 
@@ -158,7 +158,7 @@ def draw_curves(lines: Sequence[dict[str, Any]], path: Path, *, title: str) -> N
             if name != NONE:
                 line = amounts.plot(at, [each["predicted"].get(name, 0) for each in epochs], label=name, **dots)
                 amounts.axhline(true, color=line[0].get_color(), linestyle="--", linewidth=0.8)
-        finish_panel(amounts, title="tokens of each class predicted on dev (dashed: truth)", x="epoch")
+        finish_panel(amounts, title="tokens of each class predicted on dev (dashed: gold)", x="epoch")
 
 
 def draw_learning_curve(points: Sequence[Mapping[str, Any]], path: Path, *, title: str) -> None:

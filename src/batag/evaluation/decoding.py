@@ -67,7 +67,7 @@ class Decoding:
         if self.dial is None:
             if value is None:
                 return None
-            todo = "Leave richness out, or train again: the bundle gives the most probable tags"
+            todo = "Leave richness out, or train again: without richness it gives the most probable tags"
             raise UsageError(f"this bundle has no operating points for richness {richness}", todo=todo)
         at = self.dial.offsets(NAMES["balanced"] if value is None else value)
         if len(self._offsets) >= _REMEMBERED:

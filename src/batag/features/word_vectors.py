@@ -184,6 +184,6 @@ def _text(stream: BinaryIO | gzip.GzipFile, where: str) -> tuple[list[str], list
         except ValueError:
             row = np.zeros(0, dtype=np.float32)
         if len(row) != width or not width:
-            raise InputError(f"is not a word and {width} numbers", where=f"{where}:{number}", todo="Mend or remove the line")
+            raise InputError(f"is not a word and {width} numbers", where=f"{where}:{number}", todo="Correct or remove the line")
         found.setdefault(word.decode(errors="replace"), row)
     return list(found), list(found.values())

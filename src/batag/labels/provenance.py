@@ -66,7 +66,7 @@ def in_words(sources: Mapping[str, Mapping[str, float]]) -> str:
     """A report of sources as text."""
     return "; ".join(
         f"{name}: {_counted(counts['pages'], 'page')}, {_counted(counts['tags'], 'tag')}"
-        + (f", each token counts {counts['weight']:g}" if counts.get("weight", 1) != 1 else "")
+        + (f", weight {counts['weight']:g}" if counts.get("weight", 1) != 1 else "")
         for name, counts in sources.items()
     )
 

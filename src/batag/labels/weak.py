@@ -27,7 +27,7 @@ class Terms:
         self._forms: dict[str, dict[str, str]] = {}
         for label, terms in lists.items():
             for written in terms:
-                # As written too: cleaning may be told to leave width alone.
+                # As written too: the cleaning rule for width may be switched off.
                 folded, plain = (" ".join(_fold(form).split()) for form in (_fold_width(written).text, written))
                 if folded and self.labels.setdefault(folded, label) != label:
                     self.in_two_lists.append((folded, label))

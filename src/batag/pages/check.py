@@ -26,7 +26,7 @@ def check_tag(tag: Tag, text: str, note: Note) -> Tag | None:
         if inside:
             cut = text[tag.start : min(tag.end, tag.start + _SHOWN + 1)]
             place = f"{tag.start}-{tag.end} of {tag.field}"
-            note("text-mismatch", f"{tag.label} {_shown(tag.text)} is not what stands at {place} ({_shown(cut)})")
+            note("text-mismatch", f"{tag.label} {_shown(tag.text)} is not the text at {place} ({_shown(cut)})")
             return None
     if not inside:
         note("out-of-range", f"{tag.label} {tag.start}-{tag.end} is empty or outside {tag.field} ({len(text)} characters)")

@@ -53,7 +53,7 @@ _EMOJI = re.compile(f"{EMOJI}(?:\\s*{EMOJI})*")
 _WIDE = re.compile("[\uff01-\uff5e\u3000]")
 _ASCII_OF_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
 _MARK = "[!-/:-@\\[-`{-~\u00a1-\u00bf\u2010-\u2bff\u3001-\u303f\u30fb\ufe0e\ufe0f\uff01-\uff65\U0001f000-\U0001faff]"
-# What may be repeated, told by its first two characters: a cheap look that spares the long pattern on most text.
+# The first two characters of a repetition: a cheap test that avoids the long pattern on most text.
 _MARK_TWICE = re.compile(rf"({_MARK})(?:\1|(?<=[!?])[!?]|(?<=[\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]){_MARK})")
 _BOUND = "[\ufe0f\U0001f3fb-\U0001f3ff]"
 _REPEATED = re.compile(rf"[!?]{{2,}}|({EMOJI}|(?![()\[\]{{}}<>+]){_MARK})(?:\1(?!{_BOUND}))+|({_BOUND})\2+")

@@ -54,6 +54,6 @@ def beside(tags: Iterable[Tag], people: Iterable[Tag], note: Note) -> Iterator[T
     overlap = overlaps(people)
     for tag in tags:
         if tag.source != PERSON and overlap(tag):
-            note("overlap", f"{tag.label} at {tag.start} overlaps what a person wrote")
+            note("overlap", f"{tag.label} at {tag.start} overlaps a person's tag")
         else:
             yield tag

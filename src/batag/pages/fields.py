@@ -59,7 +59,7 @@ def check_columns(columns: Mapping[str, str], names: Iterable[str], *, where: st
     if (missing := _missing(columns, there)) is not None:
         ours, theirs = missing
         todo = " ".join(filter(None, (meant_columns(columns, there), f"The columns are {', '.join(there) or 'none'}")))
-        raise InputError(f"has no column {theirs!r} (wanted as {ours})", where=where, todo=todo)
+        raise InputError(f"has no column {theirs!r} (for the field {ours})", where=where, todo=todo)
 
 
 def meant_columns(columns: Mapping[str, str], names: Iterable[str]) -> str:

@@ -26,7 +26,7 @@ def open_file(path: Path | str) -> BinaryIO:
         return open(path, "rb", buffering=1 << 16)
     except OSError as error:
         what = f"cannot be opened ({error.strerror})"
-        raise InputError(what, where=str(path), todo="Check the name and the rights") from error
+        raise InputError(what, where=str(path), todo="Check the name and the permissions") from error
 
 
 def digest(path: Path) -> str:
@@ -42,7 +42,7 @@ def _remote(address: str) -> BinaryIO:
     try:
         return cast(BinaryIO, io.BufferedReader(fsspec.open(address, "rb").open(), 1 << 18))
     except (OSError, ImportError, ValueError) as error:
-        raise InputError(f"cannot be opened ({error})", where=address, todo="Check the address and the rights") from error
+        raise InputError(f"cannot be opened ({error})", where=address, todo="Check the address and the permissions") from error
 
 
 def once_only(path: Path | str) -> bool:
@@ -76,7 +76,7 @@ def open_output(path: Path | str, *, plain: bool = False, making: Path | None = 
         raw = open(temporary, "wb", buffering=1 << 18)  # noqa: SIM115
     except OSError as error:
         raise InputError(
-            f"cannot be written ({error.strerror})", where=str(path), todo="Check the folder and its rights"
+            f"cannot be written ({error.strerror})", where=str(path), todo="Check the folder and its permissions"
         ) from error
     try:
         with raw:
@@ -143,7 +143,7 @@ def check_targets(targets: Iterable[Name], inputs: Iterable[Name]) -> None:
         if target is None or str(target) == "-" or (found := _identity(str(target))) is None:
             continue
         if found in read:
-            raise UsageError("would be written over, and it is read", where=str(target), todo="Name another file to write")
+            raise UsageError("is both input and output", where=str(target), todo="Name another file to write")
         if found in written:
             raise UsageError("would be written twice", where=str(target), todo="Name a file for each")
         written[found] = str(target)

@@ -89,7 +89,7 @@ def check_language(name: str) -> str:
     """The canonical name of a language; an unknown one is an error that lists all."""
     if (known := known_language(name)) is None:
         *most, last = (f"{row.name} ({row.title})" for row in LANGUAGES.values())
-        raise UsageError(f"{name!r} is not a language of ours", todo=f"There are {', '.join(most)} and {last}")
+        raise UsageError(f"{name!r} is not a known language", todo=f"There are {', '.join(most)} and {last}")
     return known
 
 

@@ -79,7 +79,7 @@ def find_labels(pairs: list[tuple[str, str]], fields: Mapping[str, str], note: N
     kept = {(tag.label, tag.text) for tag in settled}
     for label, text in dict.fromkeys((tag.label, tag.text) for tag in tags):
         if (label, text) not in kept:
-            note("overlap", f"{label}={text} stands only where another label is longer or comes first")
+            note("overlap", f"{label}={text} occurs only where a longer or earlier label has the text")
     return settled if settled or not pairs else None
 
 

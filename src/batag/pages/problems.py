@@ -19,7 +19,7 @@ KINDS = {
     "bad-json": (SKIPPED_PAGE, "the line is not JSON, or not a JSON object"),
     "bad-row": (SKIPPED_PAGE, "a row of a table has too many cells or a quote that does not close"),
     "bad-field": (SKIPPED_PAGE, "a field is of a type that cannot be read as text"),
-    "bad-line": (SKIPPED_PAGE, "a line of a column file has no label; its page is left out"),
+    "bad-line": (SKIPPED_PAGE, "a line of a column file has no label; its page is skipped"),
     "empty-page": (SKIPPED_PAGE, "no field has any text"),
     "too-long": (SKIPPED_PAGE, "the record or the page is over the limit of the settings"),
     "truncated": (SKIPPED_PAGE, "the file ends in the middle of a record, or cannot be read further"),
@@ -27,30 +27,30 @@ KINDS = {
         SKIPPED_TAG,
         "a tag lacks whole offsets, a label or a field; a page none of whose tags can be used counts as not labelled",
     ),
-    "out-of-range": (SKIPPED_TAG, "a tag is empty or reaches over the end of its field"),
-    "text-mismatch": (SKIPPED_TAG, "the text that a tag gives is not what stands at its offsets"),
-    "overlap": (SKIPPED_TAG, "two tags overlap; the longer one is kept, of equals the first"),
+    "out-of-range": (SKIPPED_TAG, "a tag is empty or ends after the end of its field"),
+    "text-mismatch": (SKIPPED_TAG, "the text of a tag is not the text at its offsets"),
+    "overlap": (SKIPPED_TAG, "two tags overlap; the longer one is kept, or the first if they are equally long"),
     "not-found": (SKIPPED_TAG, "a label given as plain text does not occur in the page"),
-    "not-a-span": (SKIPPED_TAG, "an annotation of a kind that is not a labelled piece of text"),
+    "not-a-span": (SKIPPED_TAG, "an annotation that is not a labelled span of text"),
     "other-annotation": (NOTED, "the task has several annotations or predictions; the ground truth or the first is used"),
-    "duplicate-id": (NOTED, "the id stood on an earlier page; both pages are kept"),
+    "duplicate-id": (NOTED, "the id is already the id of an earlier page; both pages are kept"),
     "ids-not-remembered": (NOTED, "too many ids to find all duplicates"),
-    "unknown-language": (NOTED, "a language that is not ours; it is detected from the text"),
+    "unknown-language": (NOTED, "an unknown language; the language is detected from the text"),
     "unknown-reviewed": (
         NOTED,
-        "`reviewed` is neither true nor false; the tags tell whether a person has seen the page",
+        "`reviewed` is neither true nor false; whether the page was reviewed follows from its tags",
     ),
-    "unknown-source": (NOTED, "a tag says that somebody set it who is not one of ours; it counts as a model's"),
-    "cut-cell": (NOTED, "a text or its tags are longer than a cell of Excel holds; what does not fit is left out"),
+    "unknown-source": (NOTED, "a tag has an unknown source; it counts as `model`"),
+    "cut-cell": (NOTED, "a text or its tags are longer than a cell of Excel can hold; the rest is left out"),
     "no-value": (NOTED, "a cell of a workbook is a formula whose value was not saved; it is read as empty"),
-    "bad-encoding": (REPAIRED, "bytes that are not in the file's encoding became U+FFFD"),
+    "bad-encoding": (REPAIRED, "bytes that are invalid in the file's encoding became U+FFFD"),
     "control-characters": (REPAIRED, "raw NUL or control characters inside a JSON string; kept, cleaning removes them"),
-    "offset-units": (REPAIRED, "offsets were UTF-16 units; they were turned into code points"),
+    "offset-units": (REPAIRED, "offsets were UTF-16 units; they were converted to code points"),
     "broken-sequence": (REPAIRED, "I- without its B-: read as the start of a tag"),
     "number-as-text": (REPAIRED, "a number where text was expected; its digits are the text"),
     "split-token": (
         REPAIRED,
-        "given tokens that do not follow the text: JSON is segmented instead, a column file's tokens are joined",
+        "given tokens that do not match the text: JSON is segmented instead, the tokens of a column file are joined",
     ),
 }
 """Every kind of problem with its effect and meaning (docs/formats.md has the same list)."""
@@ -110,7 +110,7 @@ class Problems:
         """Add a problem that was found elsewhere."""
         if self.strict:
             where = problem.where + (f" (page {problem.page})" if problem.page else "")
-            todo, python = "Mend it, or read without --strict", "Mend it, or leave strict out"
+            todo, python = "Correct it, or read without --strict", "Correct it, or leave strict out"
             raise InputError(problem.reason, where=where, todo=todo, python=python)
         self.counts[problem.kind] += 1
         if len(self.listed) < settings.remembered_problems:

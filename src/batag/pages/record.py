@@ -121,7 +121,7 @@ class RecordReader:
         if (language := self._languages.get(name)) is not None:
             return language
         if (language := known_language(name)) is None:
-            note("unknown-language", f"language {value!r} is not one of ours")
+            note("unknown-language", f"language {value!r} is unknown")
         elif len(self._languages) < _REMEMBERED:
             self._languages[name] = language
         return language
@@ -130,7 +130,7 @@ class RecordReader:
 def _excess(fields: Mapping[str, str]) -> str | None:
     """The limit that a page exceeds, in words, or None."""
     if len(fields) > settings.max_page_fields:
-        return f"{settings.max_page_fields:,} fields (BATAG_MAX_PAGE_FIELDS moves the limit)"
+        return f"{settings.max_page_fields:,} fields (BATAG_MAX_PAGE_FIELDS changes the limit)"
     return too_many_characters(sum(map(len, fields.values())))
 
 
@@ -138,7 +138,7 @@ def too_many_characters(number: int) -> str | None:
     """The limit that this number of characters exceeds, in words, or None."""
     if number <= settings.max_page_characters:
         return None
-    return f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS moves the limit)"
+    return f"{settings.max_page_characters:,} characters (BATAG_MAX_PAGE_CHARACTERS changes the limit)"
 
 
 def _tokens(value: Any, fields: Mapping[str, str], note: Note) -> dict[str, tuple[Offsets, ...]] | None:
@@ -147,7 +147,7 @@ def _tokens(value: Any, fields: Mapping[str, str], note: Note) -> dict[str, tupl
     for name, tokens in by_field.items():
         offsets = place_tokens(fields[name], tokens) if name in fields and isinstance(tokens, list) else None
         if offsets is None:
-            note("split-token", f"the tokens of {name!r} do not follow its text")
+            note("split-token", f"the tokens of {name!r} do not match its text")
         else:
             placed[name] = offsets
     return placed or None

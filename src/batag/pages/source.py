@@ -99,7 +99,7 @@ class Source:
                     del line
                     while (rest := self.stream.readline(1 << 16)) and not rest.endswith(b"\n"):
                         pass
-                    reason = f"the line is longer than {limit:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
+                    reason = f"the line is longer than {limit:,} bytes (BATAG_MAX_RECORD_BYTES changes the limit)"
                     self.problems.add("too-long", self.where(number), reason)
                     continue
                 if self.transcoded:
@@ -116,7 +116,7 @@ class Source:
     def check_encoding(self, data: bytes, where: str) -> None:
         """Note a problem if `data` contains U+FFFD, which replaced bytes that are invalid in the encoding given by the user."""
         if self.transcoded and b"\xef\xbf\xbd" in data:
-            self.problems.add("bad-encoding", where, "bytes that are not in the file's encoding")
+            self.problems.add("bad-encoding", where, "bytes that are invalid in the file's encoding")
 
 
 def decoded(data: bytes, note: Note) -> str:
@@ -124,7 +124,7 @@ def decoded(data: bytes, note: Note) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        note("bad-encoding", f"byte {error.start + 1} of the line is not in the file's encoding")
+        note("bad-encoding", f"byte {error.start + 1} of the line is invalid in the file's encoding")
         return data.decode(errors="replace")
 
 
@@ -252,11 +252,11 @@ def _check_utf8(head: bytes, name: str) -> None:
     if bad * 2 <= len(lines) and head.count(b"\0") * 4 <= len(head):
         return
     offer = guess_encoding(head)
-    todo, python = (f"Say which with {option}, or save it as UTF-8" for option in ("--encoding NAME", 'encoding="NAME"'))
+    todo, python = (f"Name it with {option}, or save it as UTF-8" for option in ("--encoding NAME", 'encoding="NAME"'))
     if offer is not None:
         also = f" ({_ALSO[offer]})" if offer in _ALSO else ""
         todo, python = (
-            f"It looks like {offer}{also}: say {option}" for option in (f"--encoding {offer}", f'encoding="{offer}"')
+            f"It looks like {offer}{also}: use {option}" for option in (f"--encoding {offer}", f'encoding="{offer}"')
         )
     raise InputError("is not UTF-8", where=name, todo=todo, python=python)
 

@@ -34,7 +34,7 @@ def parse_shares(text: str) -> tuple[float, float, float]:
     except ValueError:
         shares = []
     if len(shares) != 3 or min(shares) < 0 or not 0 < sum(shares) < float("inf"):
-        raise UsageError(f"{text!r} is not three shares", todo="Write train:dev:test, for example 8:1:1")
+        raise UsageError(f"{text!r} is not three sizes", todo="Write train:dev:test, for example 8:1:1")
     total = sum(shares)
     return shares[0] / total, shares[1] / total, shares[2] / total
 

@@ -32,7 +32,7 @@ def read_tags(
     if reviewed is None and answer is not None and answer != "":
         extra["reviewed"] = answer
         if tags is not None:
-            note("unknown-reviewed", f"reviewed says {str(answer)[:40]!r}, which is neither true nor false")
+            note("unknown-reviewed", f"reviewed is {str(answer)[:40]!r}, which is neither true nor false")
     return tags, reviewed
 
 

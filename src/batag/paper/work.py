@@ -54,8 +54,8 @@ def _outcome(future: Future[dict[str, Any] | None]) -> dict[str, Any] | BatagErr
     except BatagError as error:
         return error
     except BrokenProcessPool as error:
-        todo = "It may have been out of memory: use fewer --jobs, then give the same command again"
-        raise InputError("a worker was ended from outside", todo=todo) from error
+        todo = "It may have been out of memory: use fewer --jobs, then run the same command again"
+        raise InputError("a worker was killed", todo=todo) from error
     except Exception as error:  # one cell never stops the others
         return InputError(
             f"{type(error).__name__}: {error}", todo="Train this cell alone to see more (--only-rows, --only-columns)"
@@ -80,7 +80,7 @@ def _finish_one(cell: Cell, store: Store, wait: bool = False) -> dict[str, Any] 
 def check_key(cell: Cell) -> None:
     """Raise an error if the files have changed since the key was computed; a table takes hours, and people go on working."""
     if Cell(cell.recipe, replace(cell.corpus)).key != cell.key:
-        raise InputError("the pages have changed since the table was begun", todo="Give the same command again")
+        raise InputError("the pages have changed since the table was started", todo="Run the same command again")
 
 
 def _end_with_parent(stop: Event, parent: int) -> None:

@@ -34,7 +34,7 @@ def possible_languages(text: str) -> tuple[str, ...]:
     traditional, shared_traditional, simplified, shared_simplified, japanese, other = map(kinds.count, "tTsSjc")
     characters = kana + traditional + shared_traditional + simplified + shared_simplified + japanese + other
     if not characters:
-        # A few names or a model number stand on pages of all languages.
+        # A few names or a model number occur on pages of all languages.
         english = latin and len(_WORD.findall(text)) >= _ENGLISH_WORDS
         return ("en",) if english else ("en", *(each for each in LANGUAGES if each != "en"))
     # How much speaks against each. Kana on a Chinese page are rare; a Japanese form alone is no sign, it may be a variant.

@@ -20,7 +20,7 @@ class Dictionary:
 
     def __init__(self, terms: Iterable[str]) -> None:
         written = [term.strip() for term in terms if term.strip()]
-        # As written too: cleaning may be told to leave width alone.
+        # As written too: the cleaning rule for width may be switched off.
         self.terms = tuple(dict.fromkeys(lower(form) for term in written for form in (term, _fold_width(term).text)))
 
     @classmethod

@@ -36,7 +36,7 @@ def evaluate_pages(
     found = assess(tagger, _read(pages, columns, tagger.usual_columns), richness=richness)
     if not found.pages:
         what = "no labelled page to score on" if found.not_labelled + found.not_reviewed else "no page could be read"
-        raise InputError(what, todo="Give labelled pages: docs/labelling.md says what they are")
+        raise InputError(what, todo="Give labelled pages (see docs/labelling.md)")
     return found.report()
 
 

@@ -126,7 +126,7 @@ class Tagger:
         """The tags of one page in order of position, every occurrence; a page that cannot be tagged is an error."""
         tags = next(self.tag_many([page], richness=richness))
         if tags.error is not None:
-            raise InputError(tags.error, todo="docs/tagging.md says what a page is")
+            raise InputError(tags.error, todo="See docs/tagging.md for what a page is")
         return tags
 
     def tag_many(self, pages: Iterable[AnyPage], richness: Richness = None, *, batch: int | None = None) -> Iterator[Tags]:

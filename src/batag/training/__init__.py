@@ -1,1 +1,1 @@
-"""Labelled pages to a run: recipe, schedule, batches, loop, checkpoints, selection."""
+"""Train on labelled pages: recipe, schedule, batches, loop, checkpoints, selection of the best epoch."""

@@ -1,4 +1,4 @@
-"""The bundle that training goes on from: its recipe, whether it fits, and its weights."""
+"""The base bundle, from which training is continued: its recipe, whether it fits, and its weights."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ _IN_COLUMNS = ("window_crf.weights", "window_crf.edge")
 
 
 def recipe_of(bundle: Path) -> dict[str, Any]:
-    """The recipe that a bundle was trained with; dictionary and pretrained features are the bundle's own."""
+    """The recipe of a bundle, with the bundle's own dictionary and pretrained features."""
     description = read_description(find_bundle(bundle))
     rules = description.segmentation.rules or [f"-{rule}" for rule in DEFAULT_RULES]
     own = {
@@ -45,7 +45,8 @@ def recipe_of(bundle: Path) -> dict[str, Any]:
 
 
 def check_base(base: Bundle, recipe: Recipe) -> None:
-    """Refuse a recipe that the weights of the base bundle do not fit: tokens, input and encoder must be alike."""
+    """Raise an error if the weights of the base bundle do not fit the recipe: segmentation, input and encoder must be the
+    same."""
     description = base.description
     compared = _HASHED if description.input.kind == "rich" else ("kind",)
     was = {
@@ -72,9 +73,10 @@ def check_base(base: Bundle, recipe: Recipe) -> None:
 
 @torch.no_grad()
 def load_base(model: TokenClassifier, base: Bundle, *, vocabulary: Vocabulary, labels: Sequence[str]) -> None:
-    """Put the weights of a bundle into a fresh model, word by word and label by label; what it does not know stays fresh.
+    """Copy the weights of a bundle into a fresh model, by word and by label; what the bundle does not know keeps its fresh
+    weights.
 
-    A new word begins as an unknown one.
+    A new word starts with the vector of the unknown word.
     """
     own = model.state_dict()
     names = base.description.labels
@@ -90,6 +92,6 @@ def load_base(model: TokenClassifier, base: Bundle, *, vocabulary: Vocabulary, l
             own[name][here] = value[there]
         elif name in _IN_COLUMNS:
             own[name][:, here] = value[:, there]
-        elif name != MIXING_WEIGHT:  # dev chooses it anew
+        elif name != MIXING_WEIGHT:  # chosen again on dev
             own[name].copy_(value)
     assert all(name in base.weights or name.startswith(_NEW) for name in own)

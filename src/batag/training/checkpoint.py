@@ -1,4 +1,4 @@
-"""Checkpoints: one safetensors file with everything a step changes, under its name only when it is complete."""
+"""Checkpoints: one safetensors file with everything that a step changes, written atomically."""
 
 import errno
 import json
@@ -26,12 +26,12 @@ _MEANING = {
 
 
 class DiskError(InputError):
-    """Something could not be written."""
+    """A file could not be written."""
 
 
 @contextmanager
 def disk_errors(path: Path, *, what: str, todo: str) -> Iterator[None]:
-    """An error of the disk becomes one that says what could not be done and what to do."""
+    """Turn an error of the disk into one that says what could not be written and what to do."""
     try:
         yield
     except DiskError:
@@ -45,17 +45,17 @@ def disk_errors(path: Path, *, what: str, todo: str) -> Iterator[None]:
 
 
 def save_weights(path: Path, weights: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
-    """Tensors and metadata (as JSON) in one file."""
+    """Write tensors and metadata (as JSON) to one file."""
     tensors = {name: value.detach().cpu().contiguous() for name, value in weights.items()}
     packed = save_tensors(tensors, {"metadata": json.dumps(metadata)})
     kept = "the last good one is kept" if path.exists() else "there is none yet"
-    todo = f"Make room, then go on with: batag train --resume {path.parent}"
+    todo = f"Free disk space, then resume with: batag train --resume {path.parent}"
     with disk_errors(path, what=f"a checkpoint cannot be written ({kept})", todo=todo), open_output(path) as stream:
         stream.write(packed)
 
 
 def load_weights_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and metadata of a file that `save_weights` wrote."""
+    """Read the tensors and metadata that `save_weights` wrote."""
     try:
         data = path.read_bytes()
         tensors = load_tensors(data)
@@ -68,7 +68,7 @@ def load_weights_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def save_checkpoint(path: Path, learner: Learner, metadata: Mapping[str, Any]) -> None:
-    """The whole learner, and metadata of the run beside."""
+    """Save the whole learner with the metadata of the run."""
     tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in learner.model.state_dict().items()}
     tensors |= {f"average.{name}": value for name, value in learner.average.items()}
     for name, parameter in learner.model.named_parameters():
@@ -79,10 +79,10 @@ def save_checkpoint(path: Path, learner: Learner, metadata: Mapping[str, Any]) -
 
 
 def load_checkpoint(path: Path, learner: Learner) -> dict[str, Any]:
-    """Put a fresh learner back to where a checkpoint stands; returns the metadata."""
+    """Restore a fresh learner from a checkpoint, and return the metadata."""
     tensors, metadata = load_weights_file(path)
     damaged = InputError(
-        "is of another model than the recipe's, or damaged", where=str(path), todo="Train anew into a new folder"
+        "is damaged, or of another model than the recipe's", where=str(path), todo="Train again into a new folder"
     )
     try:
         own = {name.removeprefix("model."): value for name, value in tensors.items() if name.startswith("model.")}

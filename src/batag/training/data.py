@@ -1,4 +1,4 @@
-"""The pages of a run: which files they come from, what is in them, and that they are still the same when it is resumed."""
+"""The pages of a run: their files and statistics, and a check that the files have not changed when the run is resumed."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ DATA, RECIPE, BUNDLE = "data.json", "recipe.toml", "bundle"
 _PARTS = ("train", "dev", "dictionary", "base", "pretrained")
 _OLD = {"replay": "train", "old_dev": "dev"}
 _FEWEST_OLD_DEV = 200
-"""So many old pages to measure by are taken even if there are fewer new ones: a dial needs them."""
+"""Minimum number of old dev pages, even if there are fewer new ones; choosing operating points needs them."""
 
 
 @dataclass(frozen=True)
 class OldPages:
-    """A file of pages that were learnt from before, and how to read it."""
+    """A file of pages that the base bundle was trained on, and how to read it."""
 
     path: Path
     reading: Mapping[str, Any]
@@ -58,10 +58,10 @@ class OldPages:
 
 @dataclass(frozen=True)
 class DataFiles:
-    """Files of training and dev pages and how to read them; without dev files a tenth of the training pages is held out.
+    """The files of training and dev pages and how to read them; without dev files a tenth of the training pages is held out.
 
-    `replay` are old pages to mix in, `old_dev` old ones to measure by beside dev; `base` is the description of the bundle that
-    training goes on from, `pretrained` the files of word vectors or of a backbone.
+    `replay` are old pages to mix in, `old_dev` old pages to evaluate on besides dev; `base` is the description of the base
+    bundle, `pretrained` the files of word vectors or of a backbone.
     """
 
     train: tuple[Path, ...]
@@ -74,7 +74,7 @@ class DataFiles:
     pretrained: tuple[Path, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in the run's `data.json`."""
+        """The files as they are recorded in the run's `data.json`."""
         files: dict[str, Any] = {part: [_file(path) for path in getattr(self, part)] for part in _PARTS}
         for part in _OLD:
             files[part] = [_file(old.path) | {"reading": dict(old.reading)} for old in getattr(self, part)]
@@ -82,14 +82,14 @@ class DataFiles:
 
     @classmethod
     def of_dict(cls, saved: Mapping[str, Any]) -> DataFiles:
-        """The same files again; one that has changed since is an error."""
-        todo = "Put the old file back, or train anew with the new one"
+        """Restore the files from `data.json`; one that has changed is an error."""
+        todo = "Put the old file back, or train again with the new one"
         paths = {part: tuple(_unchanged(entry, todo=todo) for entry in saved.get(part, ())) for part in _PARTS}
         replay, old_dev = (tuple(_old_pages(saved, part, todo=todo)) for part in _OLD)
         return cls(**paths, replay=replay, old_dev=old_dev, reading=saved["reading"])
 
     def going_on_from(self, bundle: Path, *, old: Sequence[Path] | None = None, replay: bool = True) -> DataFiles:
-        """With a base bundle, and old pages to mix in: these, or else those that its run was trained on and measured by."""
+        """The files with a base bundle and old pages to mix in: the given ones, or those that the bundle was trained on."""
         folder = find_bundle(bundle)
         reading = {**(self.reading or {}), "usual_columns": read_description(folder).usual_columns}
         files = replace(self, base=(folder / DESCRIPTION,), reading=reading)
@@ -114,18 +114,18 @@ class DataFiles:
         return replace(files, replay=learnt, old_dev=measured)
 
     def pages(self, part: str, problems: Problems) -> Iterator[Page]:
-        """The pages of train or dev, one file after the other."""
+        """Yield the pages of train or dev, one file after the other."""
         for path in getattr(self, part):
             yield from read_with_language(path, **(self.reading or {}), problems=problems)
 
     def old_pages(self, part: str, problems: Problems) -> Iterator[Page]:
-        """The pages to mix in (`replay`), or to measure by (`old_dev`)."""
+        """Yield the old pages to mix in (`replay`) or to evaluate on (`old_dev`)."""
         for old in getattr(self, part):
             yield from read_with_language(old.path, **old.reading, problems=problems)
 
 
 def _old_pages(saved: Mapping[str, Any], part: str, *, todo: str) -> Iterator[OldPages]:
-    """Files of pages that a run's `data.json` names, each read as it was then."""
+    """Yield the files of pages in a run's `data.json`, with the options they were read with."""
     for entry in saved.get(part, ()):
         yield OldPages(_unchanged(entry, todo=todo), entry["reading"] if part in _OLD else saved["reading"])
 
@@ -143,7 +143,7 @@ def _unchanged(entry: Mapping[str, Any], *, todo: str) -> Path:
 
 @dataclass
 class Data:
-    """Everything that training needs to know of the pages."""
+    """The pages of a run, ready for training."""
 
     scheme: Scheme
     vocabulary: Vocabulary
@@ -159,21 +159,21 @@ class Data:
 
     @property
     def dev(self) -> list[Example]:
-        """New ones, then old ones."""
+        """All dev examples: new ones, then old ones."""
         return [*self.new_dev.examples, *self.old_dev.examples]
 
     @property
     def judge(self) -> Dev:
-        """What the best epoch is chosen by and scores are of: the new pages, or the old ones if no new one can be scored."""
+        """The dev pages that select the best epoch and give the scores: the new ones, or the old ones if none can be scored."""
         return self.new_dev or self.old_dev
 
     @cached_property
     def tuned_by_both(self) -> bool:
-        """Whether operating points and calibration need the old dev pages too: a class has too few tokens on the new ones."""
+        """Whether operating points and calibration also use old dev pages, because a class has too few tokens on new ones."""
         return bool(self.old_dev) and self.new_dev.fewest_tokens(self.scheme) < settings.rare_dev_tokens
 
     def learnt_from(self) -> dict[str, Any]:
-        """What a bundle says of its pages; it also reads the fields and columns of its base bundle."""
+        """The entries of `bundle.json` about the training pages; fields and columns of the base bundle are included."""
         known, train = None if self.base is None else self.base.description, self.statistics["train"]
         return {
             "languages": list(train["languages"]),
@@ -184,7 +184,7 @@ class Data:
 
     @cached_property
     def counts(self) -> list[int]:
-        """N_1..N_C of the training tokens."""
+        """The numbers of training tokens N_1..N_C of the labels."""
         return label_counts(self.train, len(self.scheme.labels))
 
 
@@ -216,11 +216,11 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     known = base.scheme.classes if base is not None else ()
     scheme = choose_scheme(recipe.pages.scheme, found["train"], known=known, where=where)
     if not any(page.words for part in ("dev", "old_dev") for page in found[part].pages):
-        held = "no labelled page in it" if files.dev else "there are too few pages by people to hold some out"
+        held = "no labelled page in it" if files.dev else "there are too few pages labelled by people to hold some out"
         if not files.dev and not all(page.reviewed for page in train.pages):
-            held += " (machines' labels are nothing to be measured by)"
+            held += " (labels of machines cannot be used for evaluation)"
         raise InputError(
-            f"no dev pages to choose the best epoch by: {held}",
+            f"no dev pages to choose the best epoch on: {held}",
             where=", ".join(map(str, files.dev)) or where,
             todo="Name a file with --dev",
             python="Give dev pages: dev=FILE",
@@ -247,7 +247,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
 
 
 class _Counted:
-    """Pages as they come, how many of them were labelled, and, if they are to be kept, which."""
+    """Passes pages on while counting the labelled ones and, if asked, keeping them."""
 
     def __init__(self, pages: Iterable[Page], *, keep: bool = False) -> None:
         self._pages, self._keep = pages, keep
@@ -262,7 +262,7 @@ class _Counted:
 
 
 def _drawn(old: Iterable[Page], new: _Counted, recipe: Recipe, *, fewest: int = 0) -> Iterator[Page]:
-    """As many old pages for each new one as the recipe says, drawn by the seed; asked for when all new ones have come."""
+    """Draw old pages at random, as many per new page as the recipe says (at least `fewest`), after all new pages were read."""
     kept = [page for page in old if page.labelled] if recipe.training.replay else []
     random.Random(recipe.training.seed).shuffle(kept)
     yield from kept[: max(round(new.labelled * recipe.training.replay), fewest)]
@@ -276,8 +276,8 @@ def _held_out(
     weights: Mapping[str, float],
     only_people: bool,
 ) -> tuple[LabelledWords, list[Page], int]:
-    """Train, dev, and how many pages are in neither: dev is a tenth of the new pages that people have seen (of all, if there is
-    none, unless `only_people` measure); others and old pages that are twins of one of them are left out."""
+    """Split off dev: a tenth of the new pages that a person has reviewed (of all new pages if there are none, unless
+    `only_people`). Returns train, dev, and how many other pages were left out because they are duplicates of dev pages."""
     labelled = [page for page in new if page.labelled]
     measuring = {id(page) for page in Measuring(labelled, only_people=only_people)}
     splits = iter(assign_splits((page for page in labelled if id(page) in measuring), shares=(0.9, 0.1, 0), seed=0).splits)
@@ -294,7 +294,7 @@ def _held_out(
 
 
 def _words(train: Sequence[Example], recipe: Recipe, base: Bundle | None) -> Vocabulary:
-    """The words of the training pages; those of the base bundle keep their numbers."""
+    """The vocabulary of the training pages; words of the base bundle keep their numbers."""
     fold = Featurizer.fold if recipe.input.kind == "rich" else str
     found = Vocabulary.of((fold(word) for example in train for word in example.words), min_count=recipe.input.min_word_count)
     return found if base is None else Vocabulary(dict.fromkeys((*base.vocabulary.words, *found.words)))

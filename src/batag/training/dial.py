@@ -1,4 +1,4 @@
-"""What dev says about the best weights: operating points, what raw scores are worth, and scores as `evaluate` counts them."""
+"""Choose operating points and calibration on dev for the best weights, and score them as `batag evaluate` does."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,8 +30,8 @@ _BETAS = (0.5, 1.0, 2.0)
 
 @dataclass(frozen=True)
 class DialOfDev:
-    """The dial, the calibration, the expected calibration error of each way to calibrate, and scores on dev: of the balanced
-    point, which is what a tagger gives unasked, in short of each point, and of the whole dial to be drawn."""
+    """The dial, the calibration, the calibration error of each method, and dev scores: full ones at the balanced point (the
+    default of a tagger), short ones at each point, and those of the whole dial for the chart."""
 
     dial: Dial
     calibration: Calibration
@@ -41,11 +41,11 @@ class DialOfDev:
 
     @property
     def calibrated(self) -> bool:
-        """Whether scores were calibrated, on dev or before."""
+        """Whether scores are calibrated, on dev or in the base bundle."""
         return len(self.errors) > 1 or self.calibration.method != "none"
 
     def to_dict(self, classes: Sequence[str]) -> dict[str, Any]:
-        """As it stands in a bundle."""
+        """The dial and calibration as they are stored in a bundle."""
         return {
             "dial": self.dial.to_dicts(classes),
             "calibration": self.calibration.to_dict() | {"errors": dict(self.errors)},
@@ -60,8 +60,8 @@ def measure_dial(
     recipe: Recipe,
     before: Description | None = None,
 ) -> DialOfDev:
-    """Choose on dev with these weights; what dev has too few tags for stays as it was `before`, in the base bundle or
-    of the teacher."""
+    """Choose dial and calibration on dev with these weights. Where dev has too few tags, they stay as in `before`, the base
+    bundle or the teacher."""
     found = probabilities_with(model, weights, data.dev)
     size = {"window": recipe.training.window, "overlap": recipe.training.overlap, "labels": len(data.scheme.labels)}
     own = len(data.new_dev.examples)
@@ -97,8 +97,8 @@ def dial_on_dev(
     betas: Sequence[float] = _BETAS,
     before: Dial | None = None,
 ) -> Dial:
-    """The operating points by the probabilities that were found for dev pages; a class with fewer than `rare_dev_tokens` tokens
-    there stays as it was `before`."""
+    """Choose the operating points from the probabilities of dev pages; a class with fewer than `rare_dev_tokens` tokens keeps
+    its offset of `before`."""
     pages = {page: number for number, page in enumerate(dict.fromkeys(each.page for each in dev))}
     kept = [np.array(example.labels, dtype=np.int64) >= 0 for example in dev]
     labels = [np.array(example.labels, dtype=np.int64)[known] for example, known in zip(dev, kept, strict=True)]
@@ -121,7 +121,7 @@ def _dial_of(bundle: Description | None, scheme: Scheme) -> Dial | None:
 
 
 def _scores(predictions: Iterable[Prediction], decoding: Decoding) -> dict[str, Any]:
-    """What `evaluate` says of the same pages, without the groups."""
+    """The scores of `batag evaluate` on the same pages, without groups."""
     found = Assessment(Report(decoding.scheme))
     for prediction in predictions:
         found.add(prediction, decoding)
@@ -130,7 +130,7 @@ def _scores(predictions: Iterable[Prediction], decoding: Decoding) -> dict[str, 
 
 
 def _token_scores(predictions: Sequence[Prediction], decoding: Decoding) -> Callable[[float | None], TokenScores]:
-    """The token level at any richness; None are the most probable labels."""
+    """A function that returns the token scores at a richness; None for the most probable labels."""
     logits = log_probabilities(np.concatenate([values for each in predictions for values in each.probabilities]))
     truth = np.concatenate([true_labels(each.page, field, decoding.scheme) for each in predictions for field in each.fields])
 
@@ -144,7 +144,7 @@ def _token_scores(predictions: Sequence[Prediction], decoding: Decoding) -> Call
 
 
 def _tags(predictions: Iterable[Prediction], decoding: Decoding) -> tuple[Any, Any, Any]:
-    """Raw score, whether it is right, and page of every tag that any of the points gives; each place and label once."""
+    """Raw score, correctness and page of every distinct tag that is predicted at any operating point."""
     decoding = replace(decoding, calibration=AS_IT_IS)
     raw: list[float] = []
     right: list[bool] = []

@@ -1,4 +1,4 @@
-"""Labelled pages to examples: words and labels, one a page or, of a long page, one a window."""
+"""Turn labelled pages into examples (words and labels), one per page or, for a long page, one per window."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,8 +24,8 @@ from batag.segmentation.segmentation import Segmentation, TokenizedField, langua
 
 @dataclass(slots=True)
 class Example:
-    """Words of one page (or window) and the label of each; -1 is not learnt from. `weights` say how much each counts (None: 1),
-    `reviewed` whether a person has seen the page."""
+    """The words of a page (or window) and their label numbers; -1 is ignored. `weights` are the weights of the tokens (None for
+    1), `reviewed` says whether a person has reviewed the page."""
 
     page: str
     words: list[str]
@@ -35,8 +35,8 @@ class Example:
 
 
 class LabelledPage(NamedTuple):
-    """A page as words; of each field where its words begin, how many they are, and the spans in it; how much each word counts,
-    and whether a person has seen it."""
+    """A page as words: for each field its first word, number of words and spans; the weights of the words, and whether a person
+    has reviewed it."""
 
     id: str
     words: list[str]
@@ -47,7 +47,7 @@ class LabelledPage(NamedTuple):
 
 @dataclass
 class LabelledWords:
-    """Pages as words and spans, before classes have numbers, and what was found in them."""
+    """Pages as words and spans, before classes have numbers, with their statistics."""
 
     pages: list[LabelledPage] = field(default_factory=list)
     class_tokens: Counter[str] = field(default_factory=Counter)
@@ -64,7 +64,7 @@ class LabelledWords:
     allowed: set[str] = field(default_factory=set)
 
     def statistics(self) -> dict[str, Any]:
-        """What there is to say about these pages."""
+        """The statistics of these pages as a JSON object."""
         return {
             "pages": len(self.pages),
             "reviewed": self.sources.reviewed,
@@ -84,7 +84,7 @@ class LabelledWords:
 
 
 def repeated(pages: LabelledWords, *, of: LabelledWords) -> int:
-    """How many of the pages have exactly the words of a page of the others."""
+    """How many of the pages have exactly the words of a page in `of`."""
     there = {hash(tuple(page.words)) for page in of.pages}
     return sum(1 for page in pages.pages if page.words and hash(tuple(page.words)) in there)
 
@@ -92,8 +92,8 @@ def repeated(pages: LabelledWords, *, of: LabelledWords) -> int:
 def label_words(
     pages: Iterable[Page], segmentation: Segmentation, *, weights: Mapping[str, float] | None = None
 ) -> LabelledWords:
-    """The labelled ones of these pages in tokens; the others are counted. With `weights` a token counts as much as who labelled
-    it, and what counts 0 is not there."""
+    """Tokenize the labelled pages; the others are only counted. With `weights`, tokens are weighted by the source of their
+    labels, and labels with the weight 0 are left out."""
     found = LabelledWords()
     known: dict[str, str] = {}
     rules = stop_words_by_language()
@@ -133,7 +133,7 @@ def label_words(
 
 
 def _weights(page: Page, fields: Sequence[TokenizedField], weights: Mapping[str, float] | None) -> list[list[float]] | None:
-    """How much the tokens of each field count; None if all count 1, as those of people do unless a recipe says otherwise."""
+    """The token weights of each field; None if all are 1, as labels of people are by default."""
     if weights is None or (page.reviewed and weights[PERSON] == 1):
         return None
     found = token_weights(page, fields, weights)
@@ -141,7 +141,7 @@ def _weights(page: Page, fields: Sequence[TokenizedField], weights: Mapping[str,
 
 
 def _of_words(counted: list[list[float]] | None, starts: Sequence[int], length: int) -> list[float] | None:
-    """The weights of fields as those of a page's words."""
+    """The weights of fields as weights of a page's words."""
     if counted is None:
         return None
     found = [1.0] * length
@@ -151,9 +151,9 @@ def _of_words(counted: list[list[float]] | None, starts: Sequence[int], length: 
 
 
 def choose_scheme(name: str, train: LabelledWords, *, known: Sequence[str] = (), where: str) -> Scheme:
-    """The scheme of the training pages; classes that are known already keep their numbers."""
+    """The label scheme of the training pages; `known` classes keep their numbers."""
     if not train.pages:
-        todo = "Label some, as docs/labelling.md says" if train.not_labelled else "It has no page that can be read"
+        todo = "Label some (see docs/labelling.md)" if train.not_labelled else "It has no page that can be read"
         raise InputError("no labelled page to learn from", where=where, todo=todo)
     if not set(train.class_tokens) - {NONE}:
         raise InputError("no tag on any page, so there is nothing to learn", where=where, todo="See docs/labelling.md")
@@ -162,7 +162,7 @@ def choose_scheme(name: str, train: LabelledWords, *, known: Sequence[str] = (),
 
 
 def make_examples(found: LabelledWords, scheme: Scheme, *, window: int, overlap: int) -> list[Example]:
-    """Examples in the order of the pages; tokens of a class that the scheme does not have are not learnt from."""
+    """Examples in the order of the pages; tokens of a class that the scheme does not have are ignored."""
     classes = set(scheme.classes)
     examples = []
     for page, words, of_fields, weights, reviewed in found.pages:
@@ -183,24 +183,24 @@ def make_examples(found: LabelledWords, scheme: Scheme, *, window: int, overlap:
 
 
 def label_counts(examples: Iterable[Example], labels: int) -> list[int]:
-    """N_1..N_C: how many tokens carry each label."""
+    """The number of tokens of each label, N_1..N_C."""
     counts = Counter(label for example in examples for label in example.labels)
     return [counts[label] for label in range(labels)]
 
 
 @dataclass
 class Dev:
-    """Labelled pages, and their examples: of each page one, or one a window."""
+    """Labelled pages, and their examples (one per page or window)."""
 
     pages: list[Page] = field(default_factory=list)
     examples: list[Example] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        """Whether a token of it can be scored."""
+        """Whether there is a token that can be scored."""
         return any(label >= 0 for example in self.examples for label in example.labels)
 
     def fewest_tokens(self, scheme: Scheme) -> int:
-        """How many tokens the rarest class has."""
+        """The number of tokens of the rarest class."""
         tokens = Counter(label for example in self.examples for label in example.labels if label >= 0)
         of_class = np.zeros(len(scheme.classes) + 1, dtype=np.int64)
         for label, number in enumerate(class_numbers(scheme).tolist()):
@@ -210,7 +210,7 @@ class Dev:
     def predictions(
         self, found: Iterable[Floats], segmentation: Segmentation, *, window: int, overlap: int, labels: int
     ) -> Iterator[Prediction]:
-        """Each page with the probabilities that were found for its examples, as a tagger predicts it."""
+        """Yield each page with the probabilities of its examples, as a tagger predicts it."""
         answers = iter(found)
         for page, fields in segmentation.many(self.pages):
             words, starts = page_words(fields)

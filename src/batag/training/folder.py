@@ -1,4 +1,4 @@
-"""The folder of a run: whether one may begin there, and whether all is there that one which has begun goes on from."""
+"""The folder of a run: check that a new run may start there, or that an old one can be resumed."""
 
 import json
 import re
@@ -20,9 +20,9 @@ _HALF_WRITTEN = re.compile(rf"\.({_OURS})\.\d+\.tmp")
 
 
 def check_new(folder: Path) -> None:
-    """Whether a run may begin here: nothing is in the folder but what was left of a run that never began."""
+    """Raise an error unless a run may start here: the folder is empty, or has only leftovers of a run that never started."""
     if folder.exists() and (not folder.is_dir() or not all(map(_is_left, folder.iterdir()))):
-        todo = f"Go on with: batag train --resume {folder}" if (folder / RECIPE).exists() else "Name a new folder"
+        todo = f"Resume with: batag train --resume {folder}" if (folder / RECIPE).exists() else "Name a new folder"
         raise InputError("is there already", where=str(folder), todo=todo)
 
 
@@ -36,14 +36,14 @@ def _is_left(path: Path) -> bool:
 
 
 def tidy(folder: Path) -> None:
-    """Remove what a crash left half-written."""
+    """Remove files that a crash left incomplete."""
     for path in folder.iterdir():
         if _HALF_WRITTEN.fullmatch(path.name):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def check_whole(folder: Path) -> None:
-    """Refuse a run that has lost what it would go on from: it would begin anew over what it has learnt."""
+    """Raise an error if a run has lost files that it needs to resume, instead of silently starting again."""
     best = _metadata(folder / BEST)
     if not (folder / LAST).exists():
         # After its first epoch a run always has a checkpoint.
@@ -59,24 +59,24 @@ def check_whole(folder: Path) -> None:
     if not (folder / BEST).exists():
         raise _gone(folder / BEST)
     if best.get("epoch", last["best_epoch"]) < last["best_epoch"]:
-        todo = f"Put the file of epoch {last['best_epoch']} back, or train anew into a new folder"
+        todo = f"Put the file of epoch {last['best_epoch']} back, or train again into a new folder"
         raise InputError("is of an earlier epoch than the run's best", where=str(folder / BEST), todo=todo)
 
 
 def _metadata(path: Path) -> dict[str, Any]:
-    """What is written beside the weights; what is wrong with a file is said where it is needed."""
+    """The metadata of a weights file; a damaged file is reported where it is needed."""
     with suppress(InputError):
         return load_weights_file(path)[1]
     return {}
 
 
 def _gone(path: Path) -> InputError:
-    todo = "Put it back from a copy, or train anew into a new folder; what is there stays as it is"
-    return InputError("is gone, and the run cannot go on without it", where=str(path), todo=todo)
+    todo = "Put it back from a copy, or train again into a new folder; the existing files are not changed"
+    return InputError("is missing, and the run cannot be resumed without it", where=str(path), todo=todo)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file of the run whole."""
+    """Write a file of the run atomically."""
     try:
         data = text.encode()
     except UnicodeEncodeError as error:

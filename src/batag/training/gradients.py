@@ -1,4 +1,4 @@
-"""The gradients of a step, and adversarial training, which learns a page also with its vectors moved along them.
+"""The gradients of a step, and adversarial training, which perturbs the input vectors along their gradients.
 
 Shapes: B pages, L tokens, D width.
 """
@@ -12,15 +12,15 @@ _TINY = 1e-12
 
 
 class Gradients:
-    """Makes the row-wise (sparse) gradients of tables dense for Adam, in one array per table that is never filled anew: a batch
-    touches few rows, and only those are written and measured."""
+    """Converts the sparse gradients of embedding tables to dense ones for Adam, in one reused array per table; only the few
+    rows of a batch are written."""
 
     def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
         self._parameters = list(parameters)
         self._tables: dict[int, tuple[Tensor, Tensor]] = {}
 
     def gather(self) -> Tensor:
-        """After `backward`: every gradient dense; their common length."""
+        """Make all gradients dense after `backward`, and return their global norm."""
         parts = []
         for number, parameter in enumerate(self._parameters):
             if parameter.grad is None:
@@ -42,8 +42,8 @@ def _rows_and_values(grad: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def adversarial_loss(loss_of: Callable[[Tensor], Tensor], vectors_BLD: Tensor, mask_BL: Tensor, *, epsilon: float) -> Tensor:
-    """The mean loss of vectors as they are and perturbed; `epsilon` is the norm of the perturbation by that of the page's
-    vectors."""
+    """The mean of the losses with the original and with perturbed vectors; `epsilon` is the norm of the perturbation as a
+    fraction of the norm of the page's vectors."""
     loss = loss_of(vectors_BLD)
     if not epsilon:
         return loss

@@ -1,4 +1,5 @@
-"""How scores grow with labelled pages, on one's own data: a training a size, and what more pages promise."""
+"""The learning curve on the user's own data: one training per number of pages, and an estimate of what more pages would
+bring."""
 
 import json
 import math
@@ -25,7 +26,7 @@ SIZES = (50, 100, 250, 500, 1000, 2000)
 
 @dataclass(frozen=True)
 class Point:
-    """A training on so many pages: its scores on dev, and the F1 and F2 of each class."""
+    """A training on `pages` pages: its dev scores, and the F1 and F2 of each class."""
 
     pages: int
     seed: int
@@ -35,7 +36,7 @@ class Point:
 
 
 def parse_sizes(given: str | None, *, most: int) -> list[int]:
-    """`100,500,1000` in order; without it the usual sizes, up to all pages."""
+    """Parse `100,500,1000`; without it the usual sizes, up to all pages."""
     try:
         sizes = [int(each) for each in given.split(",")] if given else [*SIZES, most]
     except ValueError:
@@ -46,7 +47,7 @@ def parse_sizes(given: str | None, *, most: int) -> list[int]:
 
 
 def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int) -> tuple[list[Page], list[Page]]:
-    """Pages to learn from, in the seed's order (a smaller size is the beginning of a larger one), and dev pages."""
+    """Training pages in the seed's order (a smaller size is the beginning of a larger one), and dev pages."""
     labelled = [page for page in pages if page.reviewed]
     if dev is None:
         splits = assign_splits(labelled, shares=(0.8, 0.2, 0), seed=0).splits
@@ -56,15 +57,15 @@ def split_pages(pages: Iterable[Page], dev: Iterable[Page] | None, *, seed: int)
         held = [page for page in dev if page.reviewed]
     if not labelled or not held:
         counts = f"{len(labelled):,} to learn from and {len(held):,} to measure by are labelled by people"
-        raise InputError(f"too few labelled pages for a curve: {counts}", todo="Label some hundred, as docs/labelling.md says")
+        raise InputError(f"too few labelled pages for a curve: {counts}", todo="Label some hundred (see docs/labelling.md)")
     random.Random(seed).shuffle(labelled)
     return labelled, held
 
 
 def train_point(folder: Path, train: Sequence[Page], dev: Sequence[Page], recipe: Recipe, *, device: str) -> Iterator[Any]:
-    """Train on these pages in a folder of its own, or resume; yields what the run yields, and a `Point` at the end.
+    """Train (or resume) on these pages in a folder of its own; yields what the run yields, and a `Point` at the end.
 
-    Pages without a tag give no point: nothing can be learnt, and a score of 0 would count as tried and bend the curve.
+    Pages without any tag give no point: a score of 0 would bend the curve.
     """
     if not any(page.tags for page in train):
         return
@@ -100,9 +101,10 @@ def _written(pages: Iterable[Page]) -> bytes:
 
 
 def pages_for(points: Sequence[Point], metric: str, *, gain: float) -> int | None:
-    """About how many pages it takes to score so much more than with all that there are; None if the curve does not say.
+    """Estimate the number of pages for a score that is higher by `gain` than with all pages; None if the curve does not allow
+    it.
 
-    What is missing to 1 falls as a power of the pages on most data: a line through the logarithms of the last four sizes.
+    On most data 1 - score falls as a power of the number of pages: a line through the logarithms of the last four sizes.
     """
     sizes = sorted({point.pages for point in points})[-4:]
     if len(sizes) < 3:

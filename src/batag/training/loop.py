@@ -1,7 +1,7 @@
-"""The training loop: a generator that yields steps and epochs; saving, logging and progress stand outside.
+"""The training loop: a generator that yields steps and epochs; saving, logging and progress are left to the caller.
 
-Nothing random outlives a step: batches follow from seed and epoch, dropout from seed and step, so that a run can
-be resumed from its weights and its step alone.
+Random numbers depend only on the seed and the epoch (batches) or step (dropout), so that a run can be resumed from its weights
+and its step alone.
 """
 
 import math
@@ -31,7 +31,7 @@ _PAPER_BATCH = 8
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
-    """One step: the loss of its batch and the rate that it was taken with."""
+    """One step: the loss of its batch and its learning rate."""
 
     step: int
     epoch: int
@@ -42,7 +42,7 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True)
 class EpochDone:
-    """One epoch: the mean loss of its steps, the scores on dev, and apart from them those on dev pages of before."""
+    """One epoch: the mean loss of its steps, the scores on dev and, separately, those on old dev pages."""
 
     epoch: int
     step: int
@@ -52,7 +52,7 @@ class EpochDone:
 
 
 class BadLossError(Exception):
-    """The loss (or its gradient) is not finite; the weights are as they were before the step."""
+    """The loss (or its gradient) is not finite; the weights are those before the step."""
 
     def __init__(self, what: str, *, step: int, loss: float, examples: Sequence[Example]) -> None:
         super().__init__(what)
@@ -60,14 +60,14 @@ class BadLossError(Exception):
 
 
 class DivergedError(InputError):
-    """A loss or gradient that is not finite ended the training."""
+    """Training ended because a loss or gradient was not finite."""
 
 
 @dataclass
 class Learner:
-    """All that a step changes: the weights, their running average, Adam's moments and how far it is.
+    """Everything that a step changes: the weights, their moving average, Adam's moments and the step number.
 
-    An encoder that is `fresh` may look at the first batch before it learns (Admin).
+    If it is `fresh`, the encoder may inspect the first batch before training (Admin).
     """
 
     model: TokenClassifier
@@ -81,7 +81,7 @@ class Learner:
     loss_sum: float = 0.0
 
     def weights(self) -> dict[str, Tensor]:
-        """The weights that are evaluated and shipped."""
+        """The weights that are evaluated and shipped: the moving average, if there is one."""
         return self.model.state_dict() | self.average
 
 
@@ -121,7 +121,7 @@ def train_steps(
     scheme: Scheme,
     old: Sequence[Example] = (),
 ) -> Iterator[StepDone | EpochDone]:
-    """Train to the end of the recipe's last epoch, from wherever the learner is; `old` dev pages are scored apart."""
+    """Train from the learner's current step to the end of the recipe's last epoch; `old` dev pages are scored separately."""
     chosen = recipe.training
     device = next(learner.model.parameters()).device
     lengths = [len(example.words) for example in examples]
@@ -149,7 +149,7 @@ def take_step(
     rate: float,
     device: torch.device,
 ) -> StepDone:
-    """One step on a batch of examples."""
+    """Take one training step on a batch of examples."""
     words = tensors(learner.model.featurizer.batch([example.words for example in batch], window=False), device)
     targets = padded_labels(batch, words.mask.shape[1]).to(device)
 
@@ -187,7 +187,7 @@ def learn(
 
 
 def weighted_loss(objective: Objective, logits: Tensor, targets: Tensor, weights_BL: Tensor) -> Tensor:
-    """Each token counts its weight, also in a batch of which all count little."""
+    """The mean loss with each token multiplied by its weight; a batch of low-weight tokens has a small loss."""
     weights_N, known_N = weights_BL.flatten(), targets.flatten() != IGNORED
     share = weights_N[known_N].sum() / known_N.sum().clamp(min=1)
     loss: Tensor = objective(logits.flatten(0, 1), targets.flatten(), weights_N) * share
@@ -195,7 +195,7 @@ def weighted_loss(objective: Objective, logits: Tensor, targets: Tensor, weights
 
 
 def descend(learner: Learner, loss: Tensor, *, recipe: Recipe, rate: float, examples: Sequence[Example]) -> None:
-    """One step of Adam; a loss that is not finite ends it before any weight is touched."""
+    """Take one step of Adam; a loss that is not finite raises an error before any weight is changed."""
     model, optimizer, step = learner.model, learner.optimizer, learner.step + 1
     value = loss.item()
     if not math.isfinite(value):
@@ -239,7 +239,7 @@ def padded_weights(batch: Sequence[Example], targets: Tensor) -> Tensor:
 
 
 def score(learner: Learner, dev: Sequence[Example], scheme: Scheme, *, device: torch.device) -> TokenScores:
-    """Token scores on dev of the weights that would be shipped."""
+    """The token scores on dev of the weights that would be shipped."""
     scores = TokenScores(scheme)
     with other_weights(learner.model, learner.weights()):
         for example, labels in zip(dev, predict_labels(learner.model, [each.words for each in dev], device), strict=True):
@@ -248,7 +248,7 @@ def score(learner: Learner, dev: Sequence[Example], scheme: Scheme, *, device: t
 
 
 def probabilities_with(model: TokenClassifier, weights: Mapping[str, Tensor], examples: Sequence[Example]) -> list[Floats]:
-    """Probabilities of labels [L,C] for each example, of the model with these weights; it is left as it was."""
+    """Label probabilities [L,C] of each example, computed with these weights; the model's own weights are restored."""
     device, was_training = next(model.parameters()).device, model.training
     model.eval()
     with other_weights(model, weights):
@@ -259,7 +259,7 @@ def probabilities_with(model: TokenClassifier, weights: Mapping[str, Tensor], ex
 
 @contextmanager
 def other_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[None]:
-    """The model with other weights for a while; its own come back."""
+    """Use other weights in the model temporarily."""
     own = {name: value.detach().clone() for name, value in model.state_dict().items()}
     model.load_state_dict(dict(weights))
     try:
@@ -270,7 +270,7 @@ def other_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> Iterator[N
 
 @contextmanager
 def repeatable(threads: int, *, strict: bool) -> Iterator[None]:
-    """The same numbers every time; the process's own settings and random numbers come back afterwards."""
+    """Make torch deterministic; the process's settings and random state are restored afterwards."""
     before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     # It would write to all new memory before it is used, four hundred times a step; what it guards against is not done here.
     filled = torch.utils.deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]

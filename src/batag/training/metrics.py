@@ -1,4 +1,4 @@
-"""`metrics.jsonl` of a run (a line every ten steps, a line per epoch), and which epoch is the best."""
+"""The file `metrics.jsonl` of a run (a line every ten steps and one per epoch), and the selection of the best epoch."""
 
 import json
 import os
@@ -14,14 +14,14 @@ _KINDS = ("step", "epoch")
 
 
 class Metrics:
-    """Lines are added as training goes; those from after the checkpoint that a run resumes from are dropped first."""
+    """Appends lines during training; when a run is resumed, lines after its checkpoint are removed first."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._waiting: list[str] = []
 
     def lines(self) -> list[dict[str, Any]]:
-        """All lines up to one that is damaged: a crash may have cut it off."""
+        """All lines up to the first damaged one, which a crash may have truncated."""
         lines = []
         # By bytes: a crash may cut a line inside a character, and only this one ends a line.
         for line in self.path.read_bytes().split(b"\n")[:-1] if self.path.exists() else []:
@@ -35,7 +35,7 @@ class Metrics:
         return lines
 
     def go_back(self, *, step: int, epochs: int) -> None:
-        """Forget what lies after a checkpoint."""
+        """Remove the lines after a checkpoint."""
         at = {"step": step, "epoch": epochs}
         kept = [line for line in self.lines() if line[line["kind"]] <= at[line["kind"]]]
         with open_output(self.path) as stream:
@@ -46,8 +46,8 @@ class Metrics:
             self.add({"kind": "step", "step": done.step, "epoch": done.epoch, "loss": done.loss, "rate": done.rate})
 
     def add_epoch(self, done: EpochDone, *, selected: str, measured_by: str, seconds: float, busy: float) -> None:
-        """Scores on dev (those on dev pages of before are `old`) and the true and predicted amounts of each class; `selected`
-        is the score that chooses, `busy` the processor's seconds, which other work on the machine does not lengthen."""
+        """Add the dev scores of an epoch (`old` for old dev pages) and the gold and predicted counts of each class; `selected`
+        is the score that selects the best epoch, `busy` the processor time in seconds."""
         summary, classes = done.scores.summary(), done.scores.report()["classes"]
         line = {"kind": "epoch", "epoch": done.epoch, "step": done.step, "loss": done.loss} | summary
         line |= {key: {name: row[key] for name, row in classes.items()} for key in ("true", "predicted")}
@@ -56,7 +56,7 @@ class Metrics:
         self.add(line | {"seconds": round(seconds, 1), "busy": round(busy, 1)})
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write buffered lines."""
         waiting, self._waiting = self._waiting, []
         with open(self.path, "ab") as stream:
             stream.write("".join(waiting).encode())
@@ -64,25 +64,25 @@ class Metrics:
             os.fsync(stream.fileno())
 
     def add(self, line: dict[str, Any]) -> None:
-        """A line; its `kind` is step or epoch, and it says which."""
+        """Add a line; its `kind` is step or epoch."""
         self._waiting.append(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def _is_at(line: dict[str, Any]) -> bool:
-    """Whether a line says where in training it stands."""
+    """Whether a line has a valid step or epoch."""
     return all(type(line.get(kind)) is int for kind in _KINDS)
 
 
 @dataclass
 class Selection:
-    """The best epoch so far by one score on dev, the earliest of equals; test is never looked at."""
+    """The best epoch so far by one dev score, the earliest among equals; test pages are never used."""
 
     metric: str
     epoch: int = 0
     value: float = -1.0
 
     def better(self, epoch: int, scores: dict[str, float]) -> bool:
-        """Take note of an epoch; whether it is the best so far."""
+        """Add the scores of an epoch; returns whether it is the best so far."""
         if scores[self.metric] <= self.value:
             return False
         self.epoch, self.value = epoch, scores[self.metric]

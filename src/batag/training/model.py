@@ -1,4 +1,4 @@
-"""The model of a run before it learns: its pretrained features, and a classifier with fresh weights."""
+"""The model of a run before training: its pretrained features, and a classifier with fresh weights."""
 
 from pathlib import Path
 
@@ -23,7 +23,8 @@ def pretrained_files(recipe: Recipe) -> tuple[Path, ...]:
 
 
 def choose_pretrained(recipe: Recipe, files: DataFiles, data: Data) -> PretrainedFeatures | None:
-    """What the recipe names (from the very files that were looked at), what the base bundle has, or what comes with batag."""
+    """The pretrained features of the recipe (from the files that were hashed), of the base bundle, or those that come with
+    batag."""
     chosen = recipe.input
     named = chosen.pretrained[0] if chosen.pretrained is not None else ""
     if named == "vectors":
@@ -38,7 +39,7 @@ def choose_pretrained(recipe: Recipe, files: DataFiles, data: Data) -> Pretraine
 def fresh_classifier(
     recipe: Recipe, vocabulary: Vocabulary, scheme: Scheme, *, pretrained: PretrainedFeatures | None
 ) -> TokenClassifier:
-    """A model that knows these words and labels; its weights are drawn by torch's seed."""
+    """A classifier for this vocabulary and these labels; its weights are drawn with torch's current seed."""
     input, encoder, head = (table.model_dump() for table in (recipe.input, recipe.encoder, recipe.head))
     featurizer = Featurizer.build(vocabulary, input=input, head=head, pretrained=pretrained)
     return build_classifier(featurizer, labels=len(scheme.labels), input=input, encoder=encoder, head=head)

@@ -1,4 +1,4 @@
-"""A run with its pages and its model: trained to the end, it is a finished run with a bundle."""
+"""A run with its pages and its model; when training is finished, it becomes a finished run with a bundle."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from batag.training.window_crf import choose_mixing_weight
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """What came out of a training: scores and the dial on dev, the window CRF's mixing weight (None without one), and why
-    there is no ONNX engine in the bundle (empty if there is one, or none was asked for)."""
+    """The result of a training: dev scores, the dial, the window CRF's mixing weight (None without one), and the reason why the
+    bundle has no ONNX engine (empty if it has one, or none was asked for)."""
 
     run: PreparedRun
     scores: dict[str, Any]
@@ -51,7 +51,8 @@ class FinishedRun:
 
 
 class PreparedRun:
-    """`train` yields every step and epoch, keeps the folder up to date, and returns the finished run."""
+    """A run that is ready for training: `train` yields every step and epoch, keeps the folder up to date, and returns the
+    finished run."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class PreparedRun:
         device: torch.device,
         fitting: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        """`fitting` are the seconds, and those of the processor, that were spent before the first step."""
+        """`fitting` is the time spent before the first step, in seconds and in seconds of processor time."""
         self.folder, self.recipe, self.data, self.learner, self.device = folder, recipe, data, learner, device
         self.selection = Selection(recipe.training.selection)
         self.metrics = Metrics(folder / METRICS)
@@ -78,7 +79,7 @@ class PreparedRun:
         return self.recipe.training.epochs_of(self.steps_per_epoch)
 
     def go_on(self) -> None:
-        """Go to where the run was left."""
+        """Restore the last checkpoint, if there is one."""
         saved = load_checkpoint(self.folder / LAST, self.learner)
         self.selection.epoch, self.selection.value = saved.get("best_epoch", 0), saved.get("best_value", -1.0)
         if self.learner.epochs > self.epochs:
@@ -96,7 +97,7 @@ class PreparedRun:
                 return finished
 
     def train(self) -> Generator[StepDone | EpochDone, None, FinishedRun]:
-        """Train to the end, keeping checkpoints and metrics; then write the bundle and the curves."""
+        """Train to the end with checkpoints and metrics; then write the bundle and the charts."""
         chosen = self.recipe.objective
         objective = build_objective(chosen.name, self.data.counts, weights=chosen.weights)
         judge, old = self.data.judge, self.data.old_dev
@@ -110,7 +111,7 @@ class PreparedRun:
             old=old.examples if judge is not old else (),
         )
         threads, strict = self.recipe.training.threads, self.device.type == "cpu"
-        alone = locked(self.folder, ".lock", busy="another training is at work in it", todo="Wait for it or stop it")
+        alone = locked(self.folder, ".lock", busy="another training is running in it", todo="Wait for it or stop it")
         with self._disk_errors(), alone, repeatable(threads, strict=strict):
             tidy(self.folder)
             write_text(self.folder / RECIPE, self.recipe.text())  # a resumed run may be longer than it began
@@ -135,11 +136,11 @@ class PreparedRun:
             return self._finish()
 
     def _disk_errors(self) -> AbstractContextManager[None]:
-        todo = f"Make room, then go on with: batag train --resume {self.folder}"
+        todo = f"Free disk space, then resume with: batag train --resume {self.folder}"
         return disk_errors(self.folder, what="the run cannot be written", todo=todo)
 
     def save(self) -> None:
-        """A checkpoint of where the run is now, and the metrics up to it."""
+        """Save a checkpoint and the metrics up to it."""
         with self._disk_errors():
             self.metrics.flush()
         save_checkpoint(self.folder / LAST, self.learner, self.selection.to_dict())
@@ -160,11 +161,11 @@ class PreparedRun:
         )
         self.metrics.flush()
         # No checkpoint: if the weights went wrong earlier, the last good one must stay.
-        todo = f"Its pages are in {self.folder / BAD_BATCH}; train anew with a smaller schedule.scale, or training.clip=1"
-        return DivergedError(f"{error.what}; no weight was touched by it", where=str(self.folder), todo=todo)
+        todo = f"Its pages are in {self.folder / BAD_BATCH}; train again with a smaller schedule.scale, or training.clip=1"
+        return DivergedError(f"{error.what}; the weights were not changed by it", where=str(self.folder), todo=todo)
 
     def _finish(self) -> FinishedRun:
-        """The best weights as a bundle, with their scores on dev; the curves."""
+        """Write the bundle of the best weights with their dev scores, and the charts."""
         weights, saved = load_weights_file(self.folder / BEST)
         tuned = self.data.dev if self.data.tuned_by_both else self.data.judge.examples
         weights = choose_mixing_weight(self.learner.model, weights, tuned)

@@ -1,4 +1,4 @@
-"""What to train, in TOML: the default recipe holds every value, a recipe of the user's names what it changes."""
+"""Recipes in TOML: the default recipe has every value, a user's recipe has only its changes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Table(BaseModel):
 
 
 class PagesTable(_Table):
-    """How pages become labelled tokens."""
+    """How pages are turned into labelled tokens."""
 
     segmentation: str
     rules: str
@@ -47,7 +47,7 @@ class PagesTable(_Table):
 
 
 class InputTable(InputOf, _Table):
-    """How tokens become vectors: what a bundle keeps, and what only training needs."""
+    """How tokens are turned into vectors."""
 
     vectors: str
     backbone: str
@@ -55,27 +55,27 @@ class InputTable(InputOf, _Table):
 
     @property
     def of_bundle(self) -> dict[str, Any]:
-        """What a bundle keeps of it."""
+        """The values that are stored in a bundle."""
         return self.model_dump(include=set(InputOf.model_fields))
 
     @property
     def pretrained(self) -> tuple[str, str] | None:
-        """Which kind of pretrained features is named, and where from."""
+        """The kind of pretrained features that is named, and the file or model; None without one."""
         return next(((kind, source) for kind in _PRETRAINED if (source := getattr(self, kind)) and source != AUTO), None)
 
 
 class EncoderTable(EncoderOf, _Table):
-    """The encoder; `options` are those that only one has."""
+    """The encoder; `options` are those that only this encoder has."""
 
     options: dict[Annotated[str, Field(pattern=r"^\w+$")], str | int | float | bool]
 
 
 class HeadTable(HeadOf, _Table):
-    """How vectors become labels."""
+    """How vectors are turned into label probabilities."""
 
 
 class ObjectiveTable(_Table):
-    """What is made small."""
+    """The loss."""
 
     name: str
     weights: Literal["fixed", "dynamic"]
@@ -91,7 +91,7 @@ class ScheduleTable(_Table):
 
 
 class DialTable(_Table):
-    """The points of the dial: the beta of the F score that each is best for on dev."""
+    """The operating points: the beta of the F score that each maximises on dev."""
 
     clean: Annotated[float, Field(gt=0, le=100)]
     balanced: Annotated[float, Field(gt=0, le=100)]
@@ -103,7 +103,7 @@ class DialTable(_Table):
 
 
 class SourcesTable(_Table):
-    """How much a token counts, by who labelled it."""
+    """The weights of tokens by the source of their labels."""
 
     person: Weight
     column: Weight
@@ -113,7 +113,7 @@ class SourcesTable(_Table):
 
 
 class TrainingTable(_Table):
-    """The loop."""
+    """The training loop."""
 
     batch: Annotated[int, Field(ge=1, le=100_000)]
     epochs: Literal["auto"] | Annotated[int, Field(ge=1, le=1_000_000)]
@@ -130,12 +130,12 @@ class TrainingTable(_Table):
     selection: Selection
 
     def epochs_of(self, steps: int) -> int:
-        """How many epochs there are if one takes so many steps: few pages are seen more often."""
+        """The number of epochs, if one epoch has `steps` steps; with `auto`, small data sets get more epochs."""
         return self.epochs if self.epochs != "auto" else min(max(_EPOCHS, math.ceil(_STEPS / steps)), _MOST_EPOCHS)
 
 
 class Recipe(_Table):
-    """A whole recipe; nothing in it is hidden."""
+    """A complete recipe."""
 
     pages: PagesTable
     input: InputTable
@@ -149,7 +149,7 @@ class Recipe(_Table):
 
     @classmethod
     def resolve(cls, *changes: Mapping[str, Any], where: str = "recipe") -> Recipe:
-        """The default recipe with changes on top, each a (part of a) recipe."""
+        """The default recipe with changes (partial recipes) applied in order."""
         values: dict[str, Any] = tomllib.loads(default_text())
         for change in changes:
             _merge(values, change, path=(), where=where)
@@ -166,7 +166,7 @@ class Recipe(_Table):
         return recipe
 
     def check(self, where: str) -> None:
-        """What a type cannot say: names that exist, numbers that fit together."""
+        """Check what types cannot: names that exist, and numbers that fit together."""
         _one_of("encoder.name", self.encoder.name, ENCODERS, where)
         _one_of("schedule.version", self.schedule.version, VERSIONS, where)
         _one_of("pages.segmentation", self.pages.segmentation, SEGMENTATIONS, where)
@@ -176,7 +176,7 @@ class Recipe(_Table):
             build_encoder(self.encoder.name, width=2, depth=1, heads=1, inner=2, **options)
         Cleaner(parse_rules(self.pages.rules))
         problems = {
-            "encoder.heads": self.encoder.width % self.encoder.heads and "does not divide encoder.width",
+            "encoder.heads": self.encoder.width % self.encoder.heads and "must divide encoder.width",
             "input.backbone": bool(self.input.vectors not in ("", AUTO) and self.input.backbone)
             and "and input.vectors are both set",
             "input.max_ngram": self.input.max_ngram < self.input.min_ngram and "is below input.min_ngram",
@@ -188,7 +188,7 @@ class Recipe(_Table):
                 raise UsageError(f"{key} {problem}", where=where, todo=_meaning(key))
 
     def text(self) -> str:
-        """This recipe as TOML, every value with its comment."""
+        """The recipe as TOML, every value with its comment."""
         values = self.model_dump()
         lines, table = [], values
         for line in default_text().splitlines():
@@ -207,7 +207,7 @@ class Recipe(_Table):
 
 
 def default_text() -> str:
-    """The default recipe as it stands in its file."""
+    """The text of the default recipe's file."""
     return resources.files("batag.training").joinpath("default.toml").read_text(encoding="utf-8")
 
 
@@ -218,9 +218,9 @@ def read_recipe(
     changes: Mapping[str, Any] | None = None,
     base: Mapping[str, Any] | None = None,
 ) -> Recipe:
-    """The recipe of a file (None: the default), changed by `table.key=value` settings or by tables of changes.
+    """Read the recipe of a file (None for the default), changed by `table.key=value` settings or by tables of changes.
 
-    With a `base`, that stands in the default's place.
+    With a `base`, that is used in place of the default recipe.
     """
     read: list[Mapping[str, Any]] = [] if base is None else [base]
     if path is not None:
@@ -238,7 +238,7 @@ def read_recipe(
 
 
 def _toml(value: str | float | bool) -> str:
-    """A value as TOML writes it: as JSON does, but for one control character."""
+    """A value as TOML, which is JSON except for one control character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

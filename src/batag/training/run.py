@@ -1,4 +1,5 @@
-"""A run: the folder of one training, whose phases are types: a `Run` is prepared, a `PreparedRun` trained to its end."""
+"""A run is the folder of one training. Its phases are types: a `Run` is prepared to a `PreparedRun`, and trained to a
+`FinishedRun`."""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ Progress = Callable[[StepDone | EpochDone], object]
 
 @dataclass(frozen=True)
 class Run:
-    """The folder of a training, its recipe and its files. It can be left at any moment and resumed as if nothing had
-    happened; a `new` one that cannot begin leaves nothing behind."""
+    """The folder of a training, its recipe and its files. It can be interrupted at any moment and resumed with the same result;
+    a `new` run that cannot start leaves nothing behind."""
 
     folder: Path
     recipe: Recipe
@@ -47,7 +48,7 @@ class Run:
 
     @classmethod
     def create(cls, folder: Path, recipe: Recipe, files: DataFiles) -> Run:
-        """A new run in a new (or empty) folder."""
+        """Create a run in a new (or empty) folder."""
         check_new(folder)
         if not files.train:
             raise UsageError("no pages to train on", todo="Name a file of labelled pages")
@@ -57,7 +58,9 @@ class Run:
         saved = files.to_dict()
         run = cls(folder, recipe, files, new=True)
         try:
-            with disk_errors(folder, what="the run cannot be begun", todo="Make room, or name another folder with --out"):
+            with disk_errors(
+                folder, what="the run cannot be started", todo="Free disk space, or name another folder with --out"
+            ):
                 folder.mkdir(parents=True, exist_ok=True)
                 write_text(folder / DATA, json.dumps(saved, indent=2))  # in ASCII: names of files need not be text
                 write_text(folder / RECIPE, recipe.text())  # last: with it the folder is that of a run
@@ -68,13 +71,13 @@ class Run:
 
     @classmethod
     def open(cls, folder: Path, *, settings: Sequence[str] | None = None) -> Run:
-        """A run that began before; of its recipe only how long it takes, and what the dial is chosen for, may change."""
+        """Open an existing run; of its recipe only the number of epochs and the dial may be changed."""
         if not (folder / RECIPE).is_file() or not (folder / DATA).is_file():
             raise InputError("is not the folder of a run", where=str(folder), todo="Name the folder that training wrote")
         for setting in settings or []:
             if setting.partition("=")[0].strip() not in _MAY_CHANGE:
                 todo = f"With --resume only {', '.join(sorted(_MAY_CHANGE))} may change"
-                raise UsageError(f"--set {setting} would make it another run", todo=todo)
+                raise UsageError(f"--set {setting} cannot be changed with --resume", todo=todo)
         recipe = read_recipe(folder / RECIPE, settings=settings or [])
         try:
             files = DataFiles.of_dict(json.loads((folder / DATA).read_bytes()))
@@ -88,10 +91,10 @@ class Run:
     def prepare(
         self, *, device: str = "auto", problems: Problems | None = None, watch: Any = iter, fitting: Any = iter
     ) -> PreparedRun:
-        """Read the pages, build the model, and go to where the run was left."""
+        """Read the pages, build the model, and restore the last checkpoint."""
         resumed = (self.folder / LAST).exists()
         try:
-            # Whatever is wrong with the device is said before a long reading.
+            # Errors about the device come before the pages are read, which takes long.
             chosen = choose_device(device)
             data = read_data(self.files, self.recipe, problems=Problems() if problems is None else problems, watch=watch)
             learner = self._learner(data, chosen)
@@ -105,7 +108,7 @@ class Run:
         return prepared
 
     def _learner(self, data: Data, device: torch.device) -> Learner:
-        """A learner at its first step."""
+        """A learner at step 0."""
         pretrained = choose_pretrained(self.recipe, self.files, data)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.recipe.training.seed)
@@ -117,14 +120,14 @@ class Run:
         return learner
 
     def _fit(self, learner: Learner, data: Data, *, watch: Any) -> tuple[float, float]:
-        """Fit the window CRF, if there is one; the seconds that it took, and kept the processor busy."""
+        """Fit the window CRF, if there is one; returns the seconds and the processor time that it took."""
         began = time.monotonic(), time.process_time()
         with repeatable(self.recipe.training.threads, strict=next(learner.model.parameters()).device.type == "cpu"):
             fit_window_crf(learner.model, data.train, watch=watch)
         return time.monotonic() - began[0], time.process_time() - began[1]
 
     def abandon(self) -> None:
-        """Take back a run that has not learnt anything yet."""
+        """Remove a run that has not been trained yet."""
         if self.new:
             with suppress(OSError):
                 for name in (RECIPE, DATA):
@@ -144,8 +147,8 @@ def train_run(
     device: str,
     progress: Progress | None = None,
 ) -> Path:
-    """Train to the end and return the run's folder; pages that are not in a file yet are written to `OUT.pages`, so that the
-    run can be resumed."""
+    """Train to the end and return the run's folder; pages in memory are written to `OUT.pages` first, so that the run can be
+    resumed."""
     out = Path(out)
     check_new(out)
     base_recipe = None if base is None else recipe_of(Path(base))
@@ -161,7 +164,7 @@ def train_run(
 
 
 def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"encoder.depth": 6}` and `{"encoder": {"depth": 6}}` as tables of a recipe."""
+    """Convert `{"encoder.depth": 6}` or `{"encoder": {"depth": 6}}` to tables of a recipe."""
     if not isinstance(settings, Mapping):
         todo = 'Give a dict, as in settings={"training.epochs": 5}'
         raise UsageError(f"settings cannot be of the type {type(settings).__name__}", todo=todo)
@@ -179,7 +182,7 @@ def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _files_of(given: Pages, out: Path, part: str) -> tuple[Path, ...]:
-    """The files that are named, or one that the pages are written to."""
+    """The named files, or a new file with the given pages."""
     if isinstance(given, (str, Path)):
         return (Path(given),)
     if isinstance(given, (Page, Mapping, bytes)) or not isinstance(given, Iterable):

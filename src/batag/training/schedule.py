@@ -1,4 +1,4 @@
-"""The learning-rate strategy of the paper (section 4.3): lambda d^-1/2 min(S^beta x^-alpha, S^-3/2 x)."""
+"""The learning-rate schedule of the paper (section 4.3): lambda d^-1/2 min(S^beta x^-alpha, S^-3/2 x)."""
 
 from collections.abc import Mapping
 
@@ -21,18 +21,19 @@ DEEPER: Mapping[tuple[str, int], tuple[int, float]] = {
     ("transformer", 24): (12000, 1 / 10),
     ("switch", 24): (8000, 1 / 10),
 }
-"""Warm-up and scale of encoders of 24 layers (the paper's appendix); all others take (8000, 1/3) from 12 layers on."""
+"""Warm-up and scale of encoders with 24 layers (the paper's appendix); all others use (8000, 1/3) from 12 layers on."""
 
 
 def deeper(encoder: str, depth: int) -> tuple[int, float]:
-    """The paper's warm-up and scale for an encoder of so many layers."""
+    """The paper's warm-up and scale for an encoder of this depth."""
     return DEEPER.get((encoder, depth), (8000, 1 / 3) if depth >= 12 else (4000, 1.0))
 
 
 def learning_rate(
     step: int, width: int = 128, warmup: int = 4000, alpha: float = 0.5, scale: float = 1.0, beta: float | None = None
 ) -> float:
-    """The rate of step 1, 2, 3 ...: linear up to `warmup` (S), then as step^-alpha; beta = alpha - 1/2 joins the two."""
+    """The learning rate of step 1, 2, 3 ...: linear up to `warmup` (S), then proportional to step^-alpha; beta = alpha - 1/2
+    makes both parts meet."""
     if step < 1 or warmup < 1 or width < 1:
         raise UsageError(f"no rate for step {step}, warmup {warmup}, width {width}", todo="All count from 1")
     beta = alpha - 0.5 if beta is None else beta
@@ -40,5 +41,5 @@ def learning_rate(
 
 
 def peak_keeping_scale(warmup: int) -> float:
-    """The scale with which a warm-up other than 4000 steps reaches the same highest rate."""
+    """The scale with which a warm-up of this length reaches the same peak rate as one of 4000 steps."""
     return float((warmup / 4000) ** 0.5)

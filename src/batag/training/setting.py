@@ -1,4 +1,4 @@
-"""A setting as it is typed: `--set encoder.depth=6`."""
+"""Parse settings of the command line: `--set encoder.depth=6`."""
 
 import tomllib
 from typing import Any
@@ -8,7 +8,7 @@ from batag.pages.page import has_surrogates
 
 
 def parse_setting(text: str) -> dict[str, Any]:
-    """`encoder.depth=6` as a change of a recipe; what is not a TOML value is text."""
+    """Parse `encoder.depth=6` as a change of a recipe; a value that is not TOML is text."""
     key, equals, value = text.partition("=")
     parts = [part.strip() for part in key.split(".")]
     if not equals or len(parts) < 2 or not all(parts):

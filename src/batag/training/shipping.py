@@ -1,4 +1,4 @@
-"""The end of a training: its weights as a bundle, with all that it says of itself."""
+"""Write the bundle of a run: the best epoch's weights with their dev scores."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ def ship(
     pretrained: PretrainedFeatures | None,
     learnt: Mapping[str, Any],
 ) -> None:
-    """Write the bundle; `learnt` is what it says of its training: dial and calibration, languages, fields, scores and pages."""
+    """Write the bundle of a run."""
     description = {
         "batag": version("batag"),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -1,4 +1,4 @@
-"""The window CRF: fitted to all pages at once before the encoder takes its first step; dev chooses its mixing weight.
+"""Fit the window CRF to all pages before the encoder is trained; its mixing weight is chosen on dev.
 
 Shapes: B pages, L tokens, N tokens of all pages, C labels.
 """
@@ -31,9 +31,10 @@ Watch = Callable[[Iterable[int]], Iterable[int]]
 
 
 def fit_window_crf(model: TokenClassifier, examples: Sequence[Example], *, watch: Watch = iter) -> None:
-    """Fit to the pages that people labelled (to machines' if there are no others) by L-BFGS, near to where it begins.
+    """Fit the CRF by L-BFGS to the pages that people labelled (or to machine labels if there are no others), regularised
+    towards its initial weights.
 
-    Weights of features that no page has stay as they were: 0, or those of the base bundle.
+    Weights of features that do not occur stay as they were: 0, or those of the base bundle.
     """
     if model.window_crf is None:
         return
@@ -48,13 +49,14 @@ def fit_window_crf(model: TokenClassifier, examples: Sequence[Example], *, watch
 
 
 def _of_people(examples: Sequence[Example]) -> list[Example]:
-    """The pages that people have seen, and others with a label that people did not give: it would never be predicted."""
+    """The pages that a person has reviewed, and others with a label that does not occur there, since it could not be predicted
+    otherwise."""
     known = {IGNORED, *(label for example in examples if example.reviewed for label in example.labels)}
     return [example for example in examples if example.reviewed or not known.issuperset(example.labels)]
 
 
 def _some(examples: Sequence[Example], *, tokens: int) -> Sequence[Example]:
-    """So many tokens of them, by chance: more would take memory and time, and tell little that is new."""
+    """A random sample of the examples with about this many tokens; more would cost memory and time and change little."""
     if sum(len(example.words) for example in examples) <= tokens:
         return examples
     drawn = random.Random(0).sample(examples, len(examples))
@@ -63,7 +65,7 @@ def _some(examples: Sequence[Example], *, tokens: int) -> Sequence[Example]:
 
 
 def _fit(crf: WindowCRF, batches: Sequence[tuple[Batch[Tensor], Tensor]], *, watch: Watch) -> None:
-    """Only rows that some word has are fitted, in a small CRF of their own: few pages take little time."""
+    """Fit only the rows of features that occur, in a small CRF of their own, which is fast for few pages."""
     seen = torch.cat([_rows(batch) for batch, _ in batches]).unique()
     small = WindowCRF(crf.weights.shape[1], side=crf.side, buckets=len(seen))
     small.load_state_dict(crf.state_dict() | {"weights": crf.weights[seen.to(crf.weights.device)]})
@@ -105,7 +107,8 @@ def _rows(batch: Batch[Tensor]) -> Tensor:
 
 
 def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> dict[str, Tensor]:
-    """The weights with the mixing weight of the window CRF that makes dev's labels most probable, if there is one."""
+    """Return the weights with the mixing weight that minimises the negative log-likelihood of dev's labels, if there is a
+    window CRF."""
     if model.window_crf is None:
         return dict(weights)
     labels_N = np.concatenate([np.array(example.labels) for example in dev])
@@ -128,7 +131,7 @@ def _logits(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence
 
 
 def _loss(logits_NC: Floats, labels_N: NDArray[np.int64]) -> float:
-    """How improbable the labels are."""
+    """The mean negative log-likelihood of the labels."""
     highest_N = logits_NC.max(1)
     sums_N = highest_N + np.log(np.exp(logits_NC - highest_N[:, None]).sum(1))
     return float((sums_N - logits_NC[np.arange(len(labels_N)), labels_N]).mean())

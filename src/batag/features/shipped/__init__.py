@@ -19,7 +19,7 @@ _DIGESTS = {
     "en.txt.zst": "f622bda52ab8d95b62a89160d5f34bf24c371636889b29ca81be10a34a7db88e",
     "ja.safetensors": "17163744d1c1e4cbc5a2569537dc542c9b81d267ef50e44f03eccc886f51a126",
     "ja.txt.zst": "d4c8733c1c8276f51e6436841bc95a4603041f800faaad494c5ef1e8b1db918d",
-    "zh.safetensors": "f14c9407acf400843e7a7da06eb8c7982d05d13be34aa71c52a2df4d7a14869d",
+    "zh.safetensors": "544fea367ca04d9c6bb306d768774b99338bc735e7a38637231708c42c188e18",
     "zh.txt.zst": "9339c4ad96f4a9449bf25c4ab3158aa3183dac83335779a169d4c0eae8eebf6a",
 }
 """SHA-256 of each file, checked when it is read."""
@@ -51,8 +51,7 @@ def chinese_characters() -> CharacterVectors:
     """A network that reads Chinese words (Traditional or Simplified), and Latin words among them."""
     text, found = _read("zh")
     characters, *names = text.split("\n")
-    arrays = {name.replace("kinds", "word_classes"): value for name, value in found.items()}
-    return CharacterVectors(characters, names, arrays, language="zh")
+    return CharacterVectors(characters, names, found, language="zh")
 
 
 def _read(name: str) -> tuple[str, dict[str, np.ndarray]]:

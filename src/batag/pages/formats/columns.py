@@ -117,7 +117,7 @@ def page(reader: RecordReader, block: Block, *, where: str, number: int) -> Page
         placed = place_tokens(text, words) if text is not None else None
         if text is None or placed is None:
             if text is not None:
-                note("split-token", f"the tokens of {name!r} do not follow its text")
+                note("split-token", f"the tokens of {name!r} do not match its text")
             text, placed = join_tokens(words, language=language, spaces=layout.spaces if language is None else None)
         fields[name], tokens[name], found[name] = text, list(placed), []
         for first, last, label, broken in spans_of(labels, prefixed=layout.prefixed) if "tags" not in comments else ():
@@ -176,7 +176,7 @@ def _lines(page: Page, *, flat: bool) -> Iterator[str]:
         yield "# labelled = no"
     columns = {name: list(_labelled(page, name, flat=flat)) for name in page.fields}
     if list(_as_read(page, columns, flat=flat)) != [(tag.field, tag.start, tag.end, tag.label) for tag in page.tags]:
-        # Tags that columns cannot say: over removed markup, touching in the flat scheme, of a class named O.
+        # Tags that columns cannot represent: over removed markup, touching in the flat scheme, of a class named O.
         yield f"# tags = {_json([[tag.field, tag.start, tag.end, tag.label] for tag in page.tags])}"
     for name, text in page.fields.items():
         yield f"# field = {_json(name)}"

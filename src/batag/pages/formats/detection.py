@@ -43,10 +43,12 @@ def detect_format(source: Source) -> str:
         return "words" if "\t" in text else "conll"
     if named is not None:
         return named
-    lines = "One title a line is read by batag tag from standard input, if no file is named: batag tag RUN < titles.txt"
-    todo = f"Say it, as in --format conll (there are {', '.join(FORMATS)}). {lines}"
-    python = f'Say it, as in format="conll" (there are {", ".join(FORMATS)})'
-    raise InputError("is in a format that cannot be told from its content or name", where=source.name, todo=todo, python=python)
+    lines = "To tag one title per line, give them on standard input: batag tag RUN < titles.txt"
+    todo = f"Name it, such as --format conll (there are {', '.join(FORMATS)}). {lines}"
+    python = f'Name it, such as format="conll" (there are {", ".join(FORMATS)})'
+    raise InputError(
+        "has a format that cannot be detected from its content or name", where=source.name, todo=todo, python=python
+    )
 
 
 def _detect_json(first: Mapping[str, Any], *, array: bool) -> str:
@@ -72,7 +74,7 @@ def _first_record(head: bytes, *, array: bool) -> Mapping[str, Any] | None:
     try:
         record = orjson.loads(first or b"{}")
     except orjson.JSONDecodeError:
-        # Longer than what was looked at, or bad: the names that stand at its beginning have to do.
+        # Longer than the head of the file, or bad: the keys at its beginning have to do.
         names = [name.decode(errors="replace") for name in re.findall(rb'"([a-z_]+)"\s*:', first[:20_000])]
         return dict.fromkeys(names) if names or b'"' in first[:100] else None
     return record if isinstance(record, dict) else {}

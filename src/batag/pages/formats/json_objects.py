@@ -32,7 +32,7 @@ def elements(source: Source) -> Iterator[tuple[str, int, bytes]]:
         for number, element in enumerate(split_array(source.stream), 1):
             where = f"{source.name}, record {number}"
             if element is None:
-                limit = f"{settings.max_record_bytes:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
+                limit = f"{settings.max_record_bytes:,} bytes (BATAG_MAX_RECORD_BYTES changes the limit)"
                 source.problems.add("too-long", where, f"the record is longer than {limit}")
                 continue
             source.check_encoding(element, where)

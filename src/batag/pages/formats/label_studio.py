@@ -165,7 +165,7 @@ def _task(page: Page) -> dict[str, Any]:
     if page.reviewed or by_people:
         task["annotations"] = [{"result": [_region(page, tag) for tag in by_people]}]
     if not page.reviewed:
-        # Label Studio drops what is said here: an annotation that comes back from it is a person's work on the whole page.
+        # Label Studio drops this key: an annotation that comes back from it is a person's review of the whole page.
         data.pop("reviewed")
         for annotation in task.get("annotations", ()):
             annotation["reviewed"] = False

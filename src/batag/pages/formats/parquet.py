@@ -144,7 +144,7 @@ def read_range(source: Source, first: int, rows: int) -> tuple[Any, str]:
             what = f"cannot be read ({first_line(error)})"
             if isinstance(error, OSError) and error.errno is not None:  # the disk's or the network's, not the file's
                 where = f"{source.name}, row {first + 1}"
-                raise InputError(what, where=where, todo="Try again; the job goes on") from error
+                raise InputError(what, where=where, todo="Run the same command again to resume") from error
             return pa.table([pa.nulls(rows, each.type) for each in file.schema_arrow], schema=file.schema_arrow), what
 
 
@@ -168,7 +168,7 @@ def _check_rows(metadata: Any, file: BinaryIO, name: str) -> None:
     size = file.seek(0, 2)
     file.seek(place)
     if rows > 100 * size:
-        raise InputError(f"says that it has {rows:,} rows in {size:,} bytes", where=name, todo="Write it anew")
+        raise InputError(f"claims {rows:,} rows in {size:,} bytes", where=name, todo="Write it anew")
 
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:

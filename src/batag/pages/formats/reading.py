@@ -142,9 +142,9 @@ def _pages(source: Source, format: str, problems: Problems) -> Iterator[Page]:
             continue
         key = hash(page.id)
         if key in seen:
-            problems.add("duplicate-id", page.where, f"the id {page.id!r} stood on an earlier page", page=page.id)
+            problems.add("duplicate-id", page.where, f"the id {page.id!r} is already the id of an earlier page", page=page.id)
         elif len(seen) < settings.remembered_ids:
             seen.add(key)
         elif "ids-not-remembered" not in problems.counts:
-            problems.add("ids-not-remembered", page.where, f"only the first {len(seen):,} ids are looked at for duplicates")
+            problems.add("ids-not-remembered", page.where, f"only the first {len(seen):,} ids are checked for duplicates")
         yield page

@@ -196,7 +196,7 @@ class _Bounded:
         data = self._stream.read(size)
         self._since += len(data)
         if self._since > settings.max_record_bytes:
-            limit = f"{settings.max_record_bytes:,} bytes (BATAG_MAX_RECORD_BYTES moves the limit)"
+            limit = f"{settings.max_record_bytes:,} bytes (BATAG_MAX_RECORD_BYTES changes the limit)"
             raise DamagedFileError(f"a row is longer than {limit}")
         return data
 

@@ -22,12 +22,12 @@ def format_to_write(path: Path | str, wanted: str | None) -> str:
     name = check_format(wanted) if wanted else "jsonl" if str(path) == "-" else format_of_name(path)
     if name is None or not FORMATS[name].writes:
         writable = ", ".join(each for each, format in FORMATS.items() if format.writes)
-        what = f"cannot tell which format to write to {path}"
-        raise UsageError(what, todo=f"Say --to with one of {writable}", python=f"Give format=, one of {writable}")
+        what = f"the format to write is not clear from the name {path}"
+        raise UsageError(what, todo=f"Use --to with one of {writable}", python=f"Give format=, one of {writable}")
     if name == "xlsx" and Path(path).suffix.lower() == ".xlsm":
         raise UsageError(f"{path} would be a workbook with macros", todo="Name it .xlsx")
     if name in PACKED_INSIDE and Path(path).suffix in (".gz", ".zst"):
-        raise UsageError(f"{path} would be compressed twice", todo=f"It is compressed inside: name it .{name}")
+        raise UsageError(f"{path} would be compressed twice", todo=f"The format is compressed already: name it .{name}")
     return name
 
 

@@ -49,7 +49,7 @@ def _rows(source: Source, rows: Iterator[tuple[int, dict[int, Any]]]) -> Iterato
 
 def _note_lost(source: Source, number: int, what: str) -> None:
     todo = "it is read as empty; open the workbook in Excel or LibreOffice and save it"
-    source.problems.add("no-value", f"{source.name}, row {number}", f"{what}: a formula without its value; {todo}")
+    source.problems.add("no-value", f"{source.name}, row {number}", f"{what}: a formula without a saved value; {todo}")
 
 
 def _sheet(source: Source) -> Iterator[tuple[int, dict[int, Any]]]:
@@ -125,7 +125,7 @@ def write_rows(
                 if not errors:
                     raise InputError(f"{names}: longer than a cell of Excel", where=row.where, todo=todo)
                 left_out = f"; {len(given) - len(tags):,} tags left out" if len(tags) < len(given) else ""
-                what = f"{names} cut: a cell of Excel holds {MOST_CHARACTERS:,} characters{left_out}"
+                what = f"{names} truncated: a cell of Excel holds {MOST_CHARACTERS:,} characters{left_out}"
                 written.cut[number] = what
                 error = "; ".join(filter(None, [error, f"{row.where}: {what}"]))
             texts = [cut(shown(tag.text for tag in tags if tag.label == label)) for label in labels]

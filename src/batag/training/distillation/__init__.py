@@ -1,4 +1,4 @@
-"""Distillation: a small student learns to say of pages without labels what a bundle, its teacher, says of them."""
+"""Distillation: a small student learns to imitate a bundle, its teacher, on unlabelled pages."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ _SWIFT: Mapping[str, Mapping[str, Any]] = {
     # It learns from harder pages already: those with words exchanged.
     "training": {"adversarial_epsilon": 0.0},
 }
-"""What a student is by default."""
+"""The default recipe of a student."""
 
 
 @dataclass(frozen=True, slots=True)
 class DistillationEpoch:
-    """One epoch: the mean loss of its steps, and how like its teacher the student is on held-out pages."""
+    """One epoch: the mean loss of its steps, and the agreement with the teacher on held-out pages."""
 
     epoch: int
     step: int
@@ -74,11 +74,11 @@ class DistillationEpoch:
 
 
 def student_recipe(teacher: Bundle, *, settings: Iterable[str] = ()) -> Recipe:
-    """The recipe of a student: tokens, features of words and windows are its teacher's, the rest is small and may be set."""
+    """The recipe of a student: segmentation, word features and windows are the teacher's, the rest is small and can be set."""
     chosen = list(settings)
     for setting in chosen:
         if not setting.strip().startswith(_MAY_CHANGE):
-            todo = f"What may be set begins with {', '.join(_MAY_CHANGE)}; the rest is the teacher's"
+            todo = f"A setting of a student begins with {', '.join(_MAY_CHANGE)}; the rest is the teacher's"
             raise UsageError(f"--set {setting} is not for a student", todo=todo)
     recipe = recipe_of(teacher.folder)
     training = {key: recipe["training"][key] for key in ("window", "overlap")} | dict(_SWIFT["training"])
@@ -93,8 +93,8 @@ def student_recipe(teacher: Bundle, *, settings: Iterable[str] = ()) -> Recipe:
 
 @dataclass(frozen=True)
 class Distillation:
-    """A teacher and the recipe of its student. Its phases are types, like those of a run: it reads pages, is trained on them
-    and ships what came out; nothing is written before."""
+    """A teacher and the recipe of its student. Its phases are types, like those of a run: `read` returns a
+    `PreparedDistillation`, which is trained and then shipped; nothing is written before that."""
 
     teacher: Bundle
     recipe: Recipe
@@ -102,13 +102,14 @@ class Distillation:
 
     @property
     def pretrained(self) -> PretrainedFeatures | None:
-        """The student's: those of words, looked up once per word; a backbone would cost all that a student is to save."""
+        """The student's pretrained features: only those of words, which are looked up once per word, since a backbone would be
+        too slow."""
         return join(self.teacher.pretrained.words) if self.teacher.pretrained is not None else None
 
     def read(self, pages: Iterable[Page], *, dev: Iterable[Page] | None = None, where: str = "pages") -> PreparedDistillation:
-        """The words of all pages, of which a tenth is held out, always the same; labels count on dev pages only."""
+        """Read the words of all pages and hold out a fixed tenth; labels are only used on dev pages."""
         teacher, chosen = self.teacher, self.recipe.training
-        # Whatever is wrong with the device or the teacher is said before a long reading.
+        # Errors about the device or the teacher come before the pages are read, which takes long.
         model = teacher.model().to(choose_device(self.device))
         kept, aside = (_Draw(most, seed=chosen.seed) for most in (_MOST_PAGES, _MOST_PAGES // _HELD_OUT))
         known: dict[str, str] = {}
@@ -144,7 +145,7 @@ class Distillation:
             judges.examples = make_examples(found, teacher.scheme, window=chosen.window, overlap=chosen.overlap)
             statistics |= {"dev_pages": len(found.pages), "measured_by": measuring.by}
             if not judges:
-                todo = "Label some as docs/labelling.md says, or leave --dev out"
+                todo = "Label some (see docs/labelling.md), or leave --dev out"
                 raise InputError("no token of dev can be scored", where="--dev", todo=todo)
         allowed = teacher.description.tagged_stop_words
         known_words = teacher.scheme, teacher.vocabulary, teacher.dictionary, teacher.segmentation
@@ -154,14 +155,15 @@ class Distillation:
 
 @dataclass(frozen=True)
 class FinishedDistillation:
-    """A student's scores, on dev if there is any and against its teacher, and why its bundle has no ONNX engine."""
+    """The scores of a student, on dev (if there is one) and against its teacher, and the reason why its bundle has no ONNX
+    engine."""
 
     scores: dict[str, Any]
     not_exported: str
 
 
 class PreparedDistillation:
-    """A student that begins with its teacher's words, and the texts that it is taught on."""
+    """A student that is initialised with its teacher's word vectors, and the texts to train it on."""
 
     def __init__(
         self,
@@ -186,7 +188,7 @@ class PreparedDistillation:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Every text is seen twice an epoch, each time with other words in it."""
+        """The number of steps per epoch; every text is used twice, each time with other words swapped in."""
         return -(-2 * len(self.texts) // self.recipe.training.batch)
 
     @property
@@ -194,7 +196,7 @@ class PreparedDistillation:
         return self.recipe.training.epochs_of(self.steps_per_epoch)
 
     def train(self) -> Iterator[StepDone | DistillationEpoch]:
-        """Teach the student to the end."""
+        """Train the student to the end."""
         chosen = self.recipe.training
         with self._repeatable():
             taught = probabilities_with(self.teacher, self.teacher.state_dict(), self.held_out)
@@ -208,17 +210,17 @@ class PreparedDistillation:
                 yield DistillationEpoch(epoch, self.learner.step, loss, self._compare(taught))
 
     def _swapped(self, text: Sequence[str], rng: random.Random) -> list[str]:
-        """A text with few or many of its words exchanged for words of other texts: there is more to ask the teacher about."""
+        """A text with a random fraction of its words replaced by words of other texts, as data augmentation."""
         share = rng.uniform(0, _SWAPPED)
         return [rng.choice(rng.choice(self.texts)) if rng.random() < share else word for word in text]
 
     def _compare(self, taught: Sequence[Floats]) -> Agreement:
-        """Teacher and student on the held-out pages, both at the teacher's points."""
+        """Compare teacher and student on the held-out pages, both at the teacher's operating points."""
         found = probabilities_with(self.learner.model, self.learner.weights(), self.held_out)
         return compare(taught, found, self.bundle.scheme, dial=self.bundle.dial)
 
     def _step(self, texts: Sequence[Sequence[str]], *, epoch: int) -> StepDone:
-        """One step towards what the teacher says of these texts."""
+        """Take one training step towards the teacher's probabilities on these texts."""
         # Both know the same words by the same features, so that one batch serves both.
         batch = tensors(self.teacher.featurizer.batch(texts), self.device)
         with torch.no_grad():
@@ -233,12 +235,12 @@ class PreparedDistillation:
         try:
             learn(self.learner, batch, loss_of, recipe=self.recipe, rate=rate)
         except BadLossError as error:
-            todo = "Begin anew with a smaller schedule.scale, or training.clip=1"
+            todo = "Start again with a smaller schedule.scale, or training.clip=1"
             raise DivergedError(error.what, where=str(self.bundle.folder), todo=todo) from error
         return StepDone(self.learner.step, epoch, self.learner.last_loss, rate, len(taught_NC))
 
     def ship(self, folder: Path, last: DistillationEpoch) -> FinishedDistillation:
-        """Write the student as it is after its last epoch."""
+        """Write the bundle of the student after its last epoch."""
         teacher, weights, dev = self.bundle.description, self.learner.weights(), self.data.new_dev
         scores: dict[str, Any] = {"teacher": last.agreement.to_dict()}
         learnt = teacher.model_dump(include={"dial", "calibration", "languages", "fields", "columns"})
@@ -247,7 +249,9 @@ class PreparedDistillation:
             learnt |= chosen.to_dict(self.data.scheme.classes)
             scores["dev"] = {"epoch": last.epoch, "measured_by": self.data.statistics["measured_by"]} | dict(chosen.scores)
         source = {"name": teacher.name, "sha256": digest(self.bundle.folder / DESCRIPTION)}
-        with disk_errors(folder, what="the bundle cannot be written", todo="Make room, or name another folder with --out"):
+        with disk_errors(
+            folder, what="the bundle cannot be written", todo="Free disk space, or name another folder with --out"
+        ):
             ship(
                 folder,
                 name=without_surrogates(folder.resolve().name),
@@ -265,7 +269,7 @@ class PreparedDistillation:
 
 
 class _Draw:
-    """At most so many pages of all that come, each with the same chance."""
+    """Draws at most a given number of pages, each with the same probability (reservoir sampling)."""
 
     def __init__(self, most: int, *, seed: int) -> None:
         self.pages: list[list[str]] = []

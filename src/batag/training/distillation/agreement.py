@@ -1,4 +1,4 @@
-"""How alike two models tag pages that nobody labelled."""
+"""Measure how similarly two models tag unlabelled pages."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -15,8 +15,8 @@ Values = NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The share of tokens with the same label (balanced), macro F1 (balanced) and F2 (rich) with the teacher's labels as the
-    truth, and how far the probabilities are apart (Kullback-Leibler, in nats a token)."""
+    """The fraction of tokens with the same label (balanced), macro F1 (balanced) and F2 (rich) with the teacher's labels as
+    gold, and the Kullback-Leibler divergence of the probabilities in nats per token."""
 
     texts: int
     tokens: int
@@ -30,7 +30,8 @@ class Agreement:
 
 
 def compare(teacher: Sequence[Values], student: Sequence[Values], scheme: Scheme, *, dial: Dial | None) -> Agreement:
-    """Compare the probabilities [L,C] that both give to the same texts, at the points of a dial (none: the most probable)."""
+    """Compare the probabilities [L,C] of both models on the same texts, at the points of a dial (None for the most probable
+    labels)."""
     true, predicted = (
         log_probabilities(np.concatenate([values for values in each if len(values)])) for each in (teacher, student)
     )

@@ -1,4 +1,4 @@
-"""The vectors of a wide input made narrow: a student begins with what its teacher knows of words.
+"""Project the teacher's embeddings to the smaller width of a student.
 
 Shapes: N tokens, W width of the teacher, D width of the student.
 """
@@ -17,9 +17,9 @@ _TEXTS, _TOKENS = 2_000, 4_096
 
 @torch.no_grad()
 def project(teacher: TokenClassifier, student: TokenClassifier, texts: Sequence[Sequence[str]]) -> None:
-    """Turn all embedding tables of the teacher into the student's width, keeping what tells the words of these texts apart
-    best. All of them are added up, so that one matrix serves them all; of pretrained features, only those of words.
-    """
+    """Project all embedding tables of the teacher to the student's width, keeping the directions of the largest variance on
+    these texts. One matrix is used for all tables, because their vectors are summed; of pretrained features only those of words
+    are projected."""
     own, known = student.input.state_dict(), teacher.input.state_dict()
     width = own["words.weight"].shape[1]
     few = texts[:: 1 + len(texts) // _TEXTS]
@@ -36,7 +36,7 @@ def project(teacher: TokenClassifier, student: TokenClassifier, texts: Sequence[
 
 
 def _vectors(model: TokenClassifier, texts: Sequence[Sequence[str]], *, pretrained: bool) -> Tensor:
-    """The vectors of all tokens [N,W]."""
+    """The embedding vectors of all tokens [N,W]."""
     found = []
     for numbers in by_length(list(map(len, texts)), tokens=_TOKENS):
         some = [texts[number] for number in numbers]
@@ -46,8 +46,7 @@ def _vectors(model: TokenClassifier, texts: Sequence[Sequence[str]], *, pretrain
 
 
 def _directions(x_NW: Tensor, *, width: int) -> Tensor:
-    """The directions in which the vectors are longest, turned by chance so that no number of the student's says more than
-    another."""
+    """The principal directions of the vectors, randomly rotated so that all dimensions of the student carry equally much."""
     wide = x_NW.double().cpu()
     longest_WK = torch.linalg.eigh(wide.T @ wide).eigenvectors[:, -width:]
     turn_DD = torch.linalg.qr(torch.randn(width, width, dtype=torch.float64)).Q
