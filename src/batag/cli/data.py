@@ -143,14 +143,12 @@ def convert(
     """Convert pages from one format to another; ids, text and tags are kept."""
     from collections.abc import Iterable, Iterator
 
-    from batag.cli.files import save
+    from batag.cli.files import save, segmentation_of
     from batag.cli.terminal import console, counted, escaped_cells, print_json, watched
     from batag.pages.file import check_targets
     from batag.pages.formats import NEEDS_TOKENS, format_to_write, read_pages
     from batag.pages.page import PERSON, Page
-    from batag.segmentation.dictionary import Dictionary
     from batag.segmentation.majority import read_with_language
-    from batag.segmentation.segmentation import Segmentation
 
     check_targets([target, reading.problems], [source, dictionary])
     written = format_to_write(target, to)
@@ -158,7 +156,7 @@ def convert(
     escaped: Counter[str] = Counter()
     if excel_safe:
         extra["escaped"] = escaped
-    cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
+    cutter = segmentation_of(segmentation, dictionary)
     kept: Counter[str] = Counter()
 
     def seen(pages: Iterable[Page]) -> Iterator[Page]:
@@ -205,17 +203,12 @@ def segment(
     import json
     from collections import Counter
 
-    from batag.cli.files import note_by_file, text_or_pages
+    from batag.cli.files import note_by_file, segmentation_of, text_or_pages
     from batag.cli.terminal import console
-    from batag.pages.cleaning import parse_rules
     from batag.pages.file import check_targets
-    from batag.segmentation.dictionary import Dictionary
-    from batag.segmentation.segmentation import Segmentation
 
     check_targets([reading.problems], [*(texts or []), dictionary])
-    cutter = Segmentation(
-        segmentation, rules=parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
-    )
+    cutter = segmentation_of(segmentation, dictionary, rules=rules)
     out, untold = console(), Counter[str]()
     with reading.collected() as found:
         for page in text_or_pages(texts or [], field="text", doing="segmenting", problems=found, **reading.options):

@@ -10,17 +10,25 @@ from typing import Any
 from batag.cli.cautions import by_file
 from batag.cli.terminal import console, counted, watched
 from batag.errors import InputError, nearest
+from batag.pages.cleaning import parse_rules
 from batag.pages.file import once_only
 from batag.pages.formats import NEEDS_TOKENS, format_of_name, write_pages
 from batag.pages.languages import check_language
 from batag.pages.page import PERSON, Page
 from batag.pages.problems import Problems
 from batag.pages.record import too_many_characters
+from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.majority import read_with_language
 from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 _SUFFIXES = frozenset({".json", ".txt", ".gz", ".zst"})
 _MISSPELT = 0.8
+
+
+def segmentation_of(name: str, dictionary: Path | None, *, rules: str | None = None) -> Segmentation:
+    """Build the segmentation that the options of a command name."""
+    words = Dictionary.read(dictionary) if dictionary else None
+    return Segmentation(name, rules=parse_rules(rules), dictionary=words)
 
 
 def text_or_pages(

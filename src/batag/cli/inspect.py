@@ -35,21 +35,16 @@ def inspect(
     as_json: options.Json = False,
 ) -> None:
     """Check labelled pages: classes, rare classes, misaligned tags, inconsistent labels, leaks between splits, new words."""
+    from batag.cli.files import segmentation_of
     from batag.cli.terminal import console, print_json, watched
     from batag.labels.inspection import Inspection
-    from batag.pages.cleaning import parse_rules
     from batag.pages.file import check_targets
     from batag.pages.splitting import SPLITS
-    from batag.segmentation.dictionary import Dictionary
-    from batag.segmentation.segmentation import Segmentation
 
     check_targets([chart, reading.problems], [*files, *(dev or []), *(test or []), dictionary])
     given = [(split_of(path), path) for path in files]
     given += [("dev", path) for path in dev or []] + [("test", path) for path in test or []]
-    cutter = Segmentation(
-        segmentation, rules=parse_rules(rules), dictionary=Dictionary.read(dictionary) if dictionary else None
-    )
-    inspection = Inspection(cutter)
+    inspection = Inspection(segmentation_of(segmentation, dictionary, rules=rules))
     formats: dict[str, str] = {}
     with reading.collected() as found:
         for split, path in sorted(given, key=lambda item: SPLITS.index(item[0])):

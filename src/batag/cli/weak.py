@@ -35,17 +35,15 @@ def weak(
     as_json: options.Json = False,
 ) -> None:
     """Label pages with term lists (weak labels): longest terms first, whole words, any case, width or Chinese script."""
-    from batag.cli.files import note_by_file, save
+    from batag.cli.files import note_by_file, save, segmentation_of
     from batag.cli.terminal import print_json, watched
     from batag.labels.weak import Marking
     from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
-    from batag.segmentation.dictionary import Dictionary
-    from batag.segmentation.segmentation import Segmentation
 
     check_targets([out, reading.problems], [source, dictionary, *(each.rpartition("=")[0] for each in terms)])
     written = format_to_write(out, to)
-    cutter = Segmentation(segmentation, dictionary=Dictionary.read(dictionary) if dictionary else None)
+    cutter = segmentation_of(segmentation, dictionary)
     marking = Marking(_lists(terms), cutter)
     with reading.collected() as found:
         reader = reading.pages(source, found)

@@ -28,11 +28,6 @@ class Admin(Encoder):
         constant = None if self.profiled else closed_form(self.depth)
         self.layers = self.stacked(AdminLayer, constant=constant)
 
-    def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
-        for layer in self.layers:
-            x_BLD = layer(x_BLD, mask_BL)
-        return x_BLD
-
     @torch.no_grad()
     def prepare(self, vectors: Tensor, mask: Tensor) -> None:
         """Initialise each shortcut with the standard deviation of the sum before it, over real tokens and without dropout. The

@@ -1,6 +1,5 @@
 """The interface of all encoders. Shapes: B pages, L tokens, D width."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NotRequired, TypedDict
 
@@ -28,9 +27,11 @@ class Sizes(TypedDict):
     dropout: NotRequired[float]
 
 
-class Encoder(nn.Module, ABC):
+class Encoder(nn.Module):
     """Vectors and a mask of real tokens to vectors, zero at padding; the output for a page does not depend on the rest of the
     batch."""
+
+    layers: nn.ModuleList
 
     def __init__(
         self, *, width: int, depth: int, heads: int, inner: int, position: str = "sinusoid", dropout: float = 0.0
@@ -58,9 +59,11 @@ class Encoder(nn.Module, ABC):
         x_BLD = self.encode(self.position(vectors.masked_fill(padded_BL1, 0.0)), mask)
         return x_BLD.masked_fill(padded_BL1, 0.0)
 
-    @abstractmethod
     def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
         """The layers, applied after positions were added; vectors at padding are arbitrary."""
+        for layer in self.layers:
+            x_BLD = layer(x_BLD, mask_BL)
+        return x_BLD
 
     @torch.no_grad()
     def prepare(self, vectors: Tensor, mask: Tensor) -> None:

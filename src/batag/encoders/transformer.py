@@ -20,11 +20,6 @@ class Transformer(Encoder):
         super().__init__(**sizes)
         self.layers = self.stacked(TransformerLayer)
 
-    def encode(self, x_BLD: Tensor, mask_BL: Tensor) -> Tensor:
-        for layer in self.layers:
-            x_BLD = layer(x_BLD, mask_BL)
-        return x_BLD
-
 
 class TransformerLayer(nn.Module):
     """y = LN(x + MHA(x)); out = LN(y + FFN(y))."""

@@ -22,8 +22,6 @@ class Group:
 class Kind:
     """A kind of product of one shop: its goods and the rules of its pages."""
 
-    name: str
-    shop: str
     goods: tuple[Group, ...]
     rules: Rules
 
@@ -70,7 +68,7 @@ def read_lexicon(language: str) -> Lexicon:
     kinds = {}
     for shop, section in data["shop"].items():
         of_shop = {**shared, **_rules(section["rules"])}
-        kinds[shop] = tuple(_kind(kind, shop, values, of_shop) for kind, values in section["kind"].items())
+        kinds[shop] = tuple(_kind(values, of_shop) for values in section["kind"].values())
     return Lexicon(brand=_rules(data["brand"]), kinds=kinds)
 
 
@@ -78,9 +76,9 @@ def _read(name: str) -> dict[str, Any]:
     return tomllib.loads(files("batag.sample").joinpath(name).read_text(encoding="utf-8"))
 
 
-def _kind(name: str, shop: str, values: Mapping[str, Any], of_shop: Rules) -> Kind:
+def _kind(values: Mapping[str, Any], of_shop: Rules) -> Kind:
     own = _rules({rule: value for rule, value in values.items() if rule != "goods"})
-    return Kind(name=name, shop=shop, goods=tuple(map(_group, values["goods"].strip().split("\n"))), rules={**of_shop, **own})
+    return Kind(goods=tuple(map(_group, values["goods"].strip().split("\n"))), rules={**of_shop, **own})
 
 
 def _group(line: str) -> Group:
