@@ -23,6 +23,7 @@ import torch
 from filelock import FileLock
 from tests.conftest import WORKSHOP
 
+import batag
 from batag.bundles.bundle import read_bundle, write_bundle
 from batag.bundles.digest import with_digest
 from batag.cli import main
@@ -39,7 +40,6 @@ from batag.sample import sample_pages
 from batag.segmentation.dictionary import Dictionary
 from batag.tagging.tagger import Tagger
 from batag.training.examples import label_words, make_examples
-from batag.training.run import train_run
 from batag.training.setting import parse_setting
 
 LANGUAGES = ("zh-Hant", "ja", "en")
@@ -102,7 +102,7 @@ def _export_all(scheme: str, folder: Path) -> None:
 
 def _train(scheme: str, folder: Path) -> None:
     settings = as_dict(*QUICK, f"pages.scheme={scheme}")
-    train_run(catalogue(50), dev=catalogue(10, split="dev"), out=folder, settings=settings, device="cpu")
+    batag.train(catalogue(50), dev=catalogue(10, split="dev"), out=folder, settings=settings, device="cpu")
 
 
 def as_dict(*settings: str) -> dict[str, Any]:

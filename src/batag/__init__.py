@@ -69,22 +69,26 @@ def train(
     and epoch.
     """
     try:
-        from batag.training.run import train_run
+        from batag.training.base_bundle import recipe_of
+        from batag.training.data import DataFiles
+        from batag.training.folder import check_new
+        from batag.training.recipe import read_recipe
+        from batag.training.run import Run, files_of, nested
     except ModuleNotFoundError as error:
         raise missing_package(error) or error from error
 
-    run = train_run(
-        pages,
-        dev=dev,
-        out=out,
-        recipe=recipe,
-        settings=settings,
-        base=base,
-        columns=columns,
-        device=device,
-        progress=progress,
-    )
-    return load(run, device=device)
+    out = Path(out)
+    check_new(out)
+    base_recipe = None if base is None else recipe_of(Path(base))
+    chosen = read_recipe(None if recipe is None else Path(recipe), changes=nested(settings), base=base_recipe)
+    reading = {} if columns is None else {"columns": dict(columns)}
+    files = DataFiles(files_of(pages, out, "train"), () if dev is None else files_of(dev, out, "dev"), reading)
+    if base is not None:
+        files = files.going_on_from(Path(base), replay=bool(chosen.training.replay))
+    for done in Run.create(out, chosen, files).prepare(device=device).train():
+        if progress is not None:
+            progress(done)
+    return load(out, device=device)
 
 
 def evaluate(

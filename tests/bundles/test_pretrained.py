@@ -20,7 +20,6 @@ from batag.engines.export import export
 from batag.errors import InputError
 from batag.heads.prediction import probabilities
 from batag.pages.formats import write_pages
-from batag.training.run import train_run
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +34,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_pages(catalogue(20), folder / "train.jsonl")
     settings = [*QUICK, "training.epochs=1", "head.window_crf=0", f"input.vectors={vectors}"]
     dev = catalogue(5, split="dev")
-    made = train_run(folder / "train.jsonl", dev=dev, out=folder / "run", settings=as_dict(*settings), device="cpu")
+    batag.train(folder / "train.jsonl", dev=dev, out=folder / "run", settings=as_dict(*settings), device="cpu")
     vectors.unlink()
-    return made
+    return folder / "run"
 
 
 @pytest.fixture

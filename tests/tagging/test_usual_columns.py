@@ -19,7 +19,6 @@ from batag.pages.fields import MAIN_FIELD
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
 from batag.tagging.tagger import Tagger
-from batag.training.run import train_run
 
 COLUMNS = {MAIN_FIELD: "品名", "id": "sku"}
 USUAL = {**COLUMNS, "bullets": "bullets"}
@@ -175,10 +174,11 @@ def test_training_writes_the_columns_and_goes_on_with_those_of_its_base(tmp_path
         line["tags"] = [tag | {"field": "品名"} if tag["field"] == MAIN_FIELD else tag for tag in line["tags"]]
     file = make_file(tmp_path / "shop.jsonl", lines)
     asked = {MAIN_FIELD: "品名", "bullets": "bullets"}
-    first = train_run(file, out=tmp_path / "first", columns=asked, settings=settings, device="cpu")
+    first, second = tmp_path / "first", tmp_path / "second"
+    batag.train(file, out=first, columns=asked, settings=settings, device="cpu")
     assert describe(first / "bundle")["columns"] == asked
     again = {"training.epochs": 1, "training.export": False, "training.replay": 0.0}
-    second = train_run(file, out=tmp_path / "second", base=first, settings=again, device="cpu")
+    batag.train(file, out=second, base=first, settings=again, device="cpu")
     said = describe(second / "bundle")
     assert said["columns"] == asked
     assert {*said["fields"]} == {MAIN_FIELD, "description", "bullets"}

@@ -24,7 +24,7 @@ from batag.sample import sample_pages
 from batag.training.data import DataFiles
 from batag.training.distillation import Distillation, DistillationEpoch, student_recipe
 from batag.training.recipe import read_recipe
-from batag.training.run import Run, train_run
+from batag.training.run import Run
 
 AUTO = [each for each in QUICK if not each.startswith("input.vectors")] + ["training.epochs=1"]
 SMALL = (
@@ -45,7 +45,8 @@ def pages_in(language: str, split: str = "train") -> list[Page]:
 def trained(folder: Path, *pages: Page, settings: list[str] | None = None) -> Path:
     write_pages(pages, folder / "train.jsonl")
     dev = pages_in(str(pages[0].language), "dev")
-    return train_run(folder / "train.jsonl", dev=dev, out=folder / "run", settings=as_dict(*(settings or AUTO)), device="cpu")
+    batag.train(folder / "train.jsonl", dev=dev, out=folder / "run", settings=as_dict(*(settings or AUTO)), device="cpu")
+    return folder / "run"
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from batag.errors import BatagError, InputError, UsageError
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.pages.problems import Problems
-from batag.training.base_bundle import load_base, recipe_of
+from batag.training.base_bundle import load_base
 from batag.training.checkpoint import disk_errors
 from batag.training.data import DATA, RECIPE, Data, DataFiles, read_data
 from batag.training.folder import LAST, check_new, check_whole, write_text
@@ -135,34 +135,6 @@ class Run:
                 self.folder.rmdir()
 
 
-def train_run(
-    pages: Pages,
-    *,
-    dev: Pages | None = None,
-    out: Path | str,
-    recipe: Path | str | None = None,
-    settings: Mapping[str, Any],
-    base: Path | str | None = None,
-    columns: Mapping[str, str] | None = None,
-    device: str,
-    progress: Progress | None = None,
-) -> Path:
-    """Train to the end and return the run's folder; pages in memory are written to `OUT.pages` first, so that the run can be
-    resumed."""
-    out = Path(out)
-    check_new(out)
-    base_recipe = None if base is None else recipe_of(Path(base))
-    chosen = read_recipe(None if recipe is None else Path(recipe), changes=nested(settings), base=base_recipe)
-    reading = {} if columns is None else {"columns": dict(columns)}
-    files = DataFiles(_files_of(pages, out, "train"), () if dev is None else _files_of(dev, out, "dev"), reading)
-    if base is not None:
-        files = files.going_on_from(Path(base), replay=bool(chosen.training.replay))
-    for done in Run.create(out, chosen, files).prepare(device=device).train():
-        if progress is not None:
-            progress(done)
-    return out
-
-
 def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Convert `{"encoder.depth": 6}` or `{"encoder": {"depth": 6}}` to tables of a recipe."""
     if not isinstance(settings, Mapping):
@@ -181,8 +153,8 @@ def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _files_of(given: Pages, out: Path, part: str) -> tuple[Path, ...]:
-    """The named files, or a new file with the given pages."""
+def files_of(given: Pages, out: Path, part: str) -> tuple[Path, ...]:
+    """The named files; pages in memory are written to `OUT.pages`, so that the run can be resumed."""
     if isinstance(given, (str, Path)):
         return (Path(given),)
     if isinstance(given, (Page, Mapping, bytes)) or not isinstance(given, Iterable):
