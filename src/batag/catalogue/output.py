@@ -67,7 +67,9 @@ def encode(
         spelling = dict(zip(rows.part.names, rows.part.header, strict=True))
         header = [spelling[name] for name in names] if rows.part.names else COLUMNS
         made = _rows(rows, tags, names, excel_safe=output.excel_safe)
-        written = format_module(output.format).write_rows(made, stream, header, marked=_is_marked(rows), **options)
+        # The column `batag` records the columns of the fields.
+        marked = bool(rows.part.names) and (bool(rows.part.columns) or KEY in rows.part.names)
+        written = format_module(output.format).write_rows(made, stream, header, marked=marked, **options)
     return compress(stream.getvalue(), output.compression), written
 
 
@@ -118,11 +120,6 @@ def _rows(rows: Rows, tags: Sequence[Sequence[Tag]], names: Sequence[str], *, ex
         else:
             more = dump(record).decode() if record else ""
             yield Row([text_cell(record.get("id")), *[""] * (len(COLUMNS) - 2), more], own, error=error)
-
-
-def _is_marked(rows: Rows) -> bool:
-    """Whether a table needs the column `batag`, which records the columns of the fields."""
-    return bool(rows.part.names) and (bool(rows.part.columns) or KEY in rows.part.names)
 
 
 def _replaced(rows: Rows, labels: Sequence[str]) -> frozenset[str]:

@@ -18,7 +18,7 @@ from batag.catalogue.tagged import Options
 from batag.catalogue.totals import Totals
 from batag.cli.files import note_by_file, note_lost_sources
 from batag.cli.options import Reading
-from batag.cli.terminal import collected_problems, console, counted, escaped_cells, one_line, print_json
+from batag.cli.terminal import bar, collected_problems, console, counted, escaped_cells, print_json
 from batag.engines.choice import LARGE_BYTES, choose_engine
 from batag.errors import UsageError
 from batag.evaluation.operating_point import parse_richness
@@ -169,21 +169,8 @@ def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
 
         yield log
         return
-    from rich import progress as bars
-
-    columns = (
-        bars.TextColumn("{task.description}", markup=False),
-        bars.BarColumn(),
-        bars.TextColumn("{task.fields[status]}"),
-        bars.TimeRemainingColumn(),
-    )
-    with bars.Progress(*columns, console=err, transient=True) as display:
-        task = display.add_task(one_line(f"tagging to {out}"), total=1.0, status="")
-
-        def watch(totals: Totals) -> None:
-            display.update(task, completed=totals.fraction, status=_going(totals))
-
-        yield watch
+    with bar(f"tagging to {out}", err, total=1.0) as show:
+        yield lambda totals: show(totals.share, _going(totals))
 
 
 def _going(totals: Totals) -> str:

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,27 +132,39 @@ def progress(
 ) -> Iterator[Any]:
     """Yield the items while showing count, rate and time left on standard error: a bar at a terminal, a line now and then in a
     log (with a first line if `announced`)."""
-    err = console(error=True)
+    err, pace = console(error=True), Pace()
     if not err.is_terminal:
-        yield from _logged(items, err, doing=doing, total=total, fraction=fraction, unit=unit, announced=announced)
+        for count, item in enumerate(items, 1):
+            if announced and count == 1:
+                err.print(doing)
+            yield item
+            if pace.due():
+                done = count / total if total else fraction() if fraction else None
+                left = f", {time_left(pace.seconds, done)}" if done else ""
+                err.print(f"{doing}: {count:,} {unit}, {count / pace.seconds:,.0f} per second{left}")
         return
+    with bar(doing, err, total=total if total is not None else 1.0 if fraction else None) as show:
+        for count, item in enumerate(items, 1):
+            yield item
+            if count % every == 0:
+                done = float(count) if total is not None else fraction() if fraction else None
+                show(done, f"{count:,} {unit}, {count / pace.seconds:,.0f} per second")
+
+
+@contextmanager
+def bar(doing: str, err: SafeConsole, *, total: float | None) -> Iterator[Callable[[float | None, str], None]]:
+    """Show a progress bar with the time left, if this is a terminal; the yielded function sets how far it is and its text."""
     from rich import progress as bars
 
     columns = (
         bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
-        bars.TextColumn("{task.fields[count]:,} {task.fields[unit]}, {task.fields[rate]:,.0f} per second"),
+        bars.TextColumn("{task.fields[status]}", markup=False),
         bars.TimeRemainingColumn(),
     )
-    with bars.Progress(*columns, console=err, transient=True) as display:
-        whole = total if total is not None else 1.0 if fraction else None
-        task = display.add_task(one_line(doing), total=whole, count=0, rate=0.0, unit=unit)
-        for count, item in enumerate(items, 1):
-            yield item
-            if count % every == 0:
-                elapsed = display.tasks[0].elapsed or 1.0
-                done = float(count) if total is not None else (fraction() if fraction else None)
-                display.update(task, completed=done, count=count, rate=count / elapsed)
+    with bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display:
+        task = display.add_task(one_line(doing), total=total, status="")
+        yield lambda done, status: display.update(task, completed=done, status=status)
 
 
 class Pace:
@@ -173,21 +185,6 @@ class Pace:
             return False
         self._last = now
         return True
-
-
-def _logged(
-    items: Iterable[Any], err: SafeConsole, *, doing: str, total: int | None, fraction: Any, unit: str, announced: bool
-) -> Iterator[Any]:
-    """Yield the items, with count, rate and time left in a log line now and then; `announced` prints a line at the start."""
-    pace = Pace()
-    for count, item in enumerate(items, 1):
-        if announced and count == 1:
-            err.print(doing)
-        yield item
-        if pace.due():
-            done = count / total if total else fraction() if fraction else None
-            left = f", {time_left(pace.seconds, done)}" if done else ""
-            err.print(f"{doing}: {count:,} {unit}, {count / pace.seconds:,.0f} per second{left}")
 
 
 def time_left(seconds: float, done: float) -> str:

@@ -148,9 +148,7 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
 
 def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
     """Train with a bar on standard error, or lines in a log. If it is interrupted, print how to resume."""
-    from rich import progress as bars
-
-    from batag.cli.terminal import Pace, console, counted, time_left
+    from batag.cli.terminal import Pace, bar, console, counted, time_left
     from batag.training.loop import StepDone
 
     err = console(error=True)
@@ -158,19 +156,12 @@ def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
     length = f"{counted(run.epochs, 'epoch')} of {counted(run.steps_per_epoch, 'step')}"
     resumed = f"; resumed at step {at:,}" if at else ""
     err.print(f"{heading}, {length}{resumed}")
-    columns = (
-        bars.TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
-        bars.BarColumn(),
-        bars.TextColumn("loss {task.fields[loss]:.4f}  {task.fields[rate]:.1f} steps/s  {task.fields[scores]}"),
-        bars.TimeRemainingColumn(),
-    )
     scores = ""
     with (
         closing(run.train()) as steps,  # whatever ends it, the folder is free again
         _stoppable() as stopped,
-        bars.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as display,
+        bar("training", err, total=total - at) as show,
     ):
-        task = display.add_task("", total=total, completed=at, epoch=1, epochs=run.epochs, loss=0.0, rate=0.0, scores="")
         while True:
             try:
                 done = next(steps)
@@ -180,10 +171,11 @@ def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
             left = time_left(pace.seconds, (done.step - at) / (total - at)) if at < done.step else ""
             if isinstance(done, StepDone):
                 rate = (done.step - at) / pace.seconds
-                display.update(task, completed=done.step, epoch=done.epoch, loss=done.loss, rate=rate, scores=scores)
+                speed = f"loss {done.loss:.4f}  {rate:.1f} steps/s"
+                show(done.step - at, f"epoch {done.epoch}/{run.epochs}  {speed}  {scores}")
                 if not err.is_terminal and pace.due():
                     at_step = f"epoch {done.epoch:3d}  step {done.step:,} of {total:,}"
-                    err.print(f"{at_step}  loss {done.loss:.4f}  {rate:.1f} steps/s  {left}")
+                    err.print(f"{at_step}  {speed}  {left}")
             else:
                 scores = epoch_scores(done)
                 best = "  best so far" if run.selection.epoch == done.epoch else ""

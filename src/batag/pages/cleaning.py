@@ -9,7 +9,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 
 from batag.errors import unknown_name
 from batag.pages.offsets import Cleaned, Edit
@@ -192,14 +192,6 @@ def _promo(text: str) -> list[Edit]:
     return edits
 
 
-def _emoji(text: str) -> list[Edit]:
-    return _spaced(_EMOJI, text)
-
-
-def _spaces(text: str) -> list[Edit]:
-    return _spaced(_SPACES, text)
-
-
 def _spaced(pattern: re.Pattern[str], text: str) -> list[Edit]:
     """Replace each match by a space."""
     return [(match.start(), match.end(), " ") for match in pattern.finditer(text)]
@@ -212,8 +204,8 @@ RULES: dict[str, tuple[str, tuple[Callable[[str], list[Edit]], ...]]] = {
     "width": ("full and half width, ligatures, circled and composed forms as NFKC has them", (_width,)),
     "promo": ("brackets that hold promotion words only become a space", (_promo,)),
     "punctuation": ("the same mark or emoji repeated becomes one", (_punctuation,)),
-    "emoji": ("emoji become a space (off by default: they are kept)", (_emoji,)),
-    "spaces": ("a run of white space becomes one space", (_spaces,)),
+    "emoji": ("emoji become a space (off by default: they are kept)", (partial(_spaced, _EMOJI),)),
+    "spaces": ("a run of white space becomes one space", (partial(_spaced, _SPACES),)),
 }
 DEFAULT_RULES = tuple(name for name in RULES if name != "emoji")
 
@@ -235,16 +227,12 @@ class Cleaner:
         for step in self._steps:
             if step is _width:
                 # One character for one: the bulk of all width changes, and no offset moves.
-                cleaned.text = _WIDE.sub(_ascii_of_wide, cleaned.text)
+                cleaned.text = _WIDE.sub(lambda match: _ASCII_OF_WIDE[match[0]], cleaned.text)
             if edits := step(cleaned.text):
                 cleaned.apply(edits)
                 if step is _width and "controls" in self.rules:
                     cleaned.apply(_bare(cleaned.text))
         return cleaned
-
-
-def _ascii_of_wide(match: re.Match[str]) -> str:
-    return _ASCII_OF_WIDE[match[0]]
 
 
 def parse_rules(text: str | None) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The key `batag` of a row that batag wrote: the columns of its fields, and its escaped cells."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,13 +46,11 @@ def layout_of(record: Mapping[str, Any]) -> Layout | None:
     if not isinstance(found, Mapping) or not found.keys() or found.keys() - {"columns", "escaped"}:
         return None
     columns, escaped = found.get("columns", {}), found.get("escaped", [])
-    if not isinstance(columns, Mapping) or not isinstance(escaped, list) or not _texts([*columns, *columns.values(), *escaped]):
+    if not isinstance(columns, Mapping) or not isinstance(escaped, list):
+        return None
+    if not all(isinstance(text, str) for text in (*columns, *columns.values(), *escaped)):
         return None
     return Layout(dict(columns), tuple(escaped))
-
-
-def _texts(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
 
 
 def is_formula(cell: str) -> bool:

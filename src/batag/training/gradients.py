@@ -28,17 +28,13 @@ class Gradients:
             if not parameter.grad.is_sparse:
                 parts.append(parameter.grad)
                 continue
-            rows, values, dense = *_rows_and_values(parameter.grad), self._tables.get(number)
+            summed, dense = parameter.grad.coalesce(), self._tables.get(number)
+            rows, values = summed.indices()[0], summed.values()
             table = torch.zeros_like(parameter) if dense is None else dense[0].index_fill_(0, dense[1], 0.0)
             parameter.grad = table.index_copy_(0, rows, values)
             self._tables[number] = (table, rows)
             parts.append(values)
         return nn.utils.get_total_norm(parts)
-
-
-def _rows_and_values(grad: Tensor) -> tuple[Tensor, Tensor]:
-    summed = grad.coalesce()
-    return summed.indices()[0], summed.values()
 
 
 def adversarial_loss(loss_of: Callable[[Tensor], Tensor], vectors_BLD: Tensor, mask_BL: Tensor, *, epsilon: float) -> Tensor:

@@ -29,7 +29,9 @@ class Metrics:
                 found = json.loads(line)
             except (ValueError, RecursionError):
                 break
-            if not isinstance(found, dict) or found.get("kind") not in _KINDS or not _is_at(found):
+            if not isinstance(found, dict) or found.get("kind") not in _KINDS:
+                break
+            if not all(type(found.get(kind)) is int for kind in _KINDS):
                 break
             lines.append(found)
         return lines
@@ -66,11 +68,6 @@ class Metrics:
     def add(self, line: dict[str, Any]) -> None:
         """Add a line; its `kind` is step or epoch."""
         self._waiting.append(json.dumps(line, ensure_ascii=False) + "\n")
-
-
-def _is_at(line: dict[str, Any]) -> bool:
-    """Whether a line has a valid step or epoch."""
-    return all(type(line.get(kind)) is int for kind in _KINDS)
 
 
 @dataclass
