@@ -1,11 +1,15 @@
 """`batag curve`: a learning curve, to see what more labelled pages would bring."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from batag.cli import options
+from batag.cli.tables import percent
+from batag.cli.terminal import Pace, cell, console, counted, one_line, print_json, watched
+from batag.errors import InputError
 
 
 def curve(
@@ -35,14 +39,9 @@ def curve(
     as_json: options.Json = False,
 ) -> None:
     """Draw a learning curve: train on subsets of your labelled pages and estimate what more pages would bring."""
-    from dataclasses import asdict
-
     from rich import progress as bars
     from rich.table import Column, Table
 
-    from batag.cli.tables import percent
-    from batag.cli.terminal import Pace, cell, console, counted, one_line, print_json, watched
-    from batag.errors import InputError
     from batag.evaluation.charts import draw_learning_curve
     from batag.pages.file import check_targets
     from batag.training.learning_curve import Point, pages_for, parse_sizes, split_pages, train_point

@@ -1,13 +1,18 @@
 """Commands for data: `batag sample` (write a made-up catalogue), `split` (into train, dev and test without leaks), `convert`
 (between formats) and `segment` (text into tokens)."""
 
+import json
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from batag.cli import options
+from batag.cli.terminal import console, counted, escaped_cells, print_json, progress, watched
+from batag.errors import InputError, UsageError
 
 
 def sample(
@@ -25,7 +30,6 @@ def sample(
 ) -> None:
     """Write labelled pages of a made-up catalogue with five shops and three languages."""
     from batag.cli.files import save
-    from batag.cli.terminal import console, print_json, progress
     from batag.pages.formats import format_to_write
     from batag.pages.problems import Problems
     from batag.sample import sample_pages
@@ -49,12 +53,6 @@ def split(
     as_json: options.Json = False,
 ) -> None:
     """Split pages into train, dev and test, by shop and language; duplicates and near-duplicates stay in one split."""
-    import json
-    from collections.abc import Iterator
-    from contextlib import ExitStack
-
-    from batag.cli.terminal import console, counted, print_json, watched
-    from batag.errors import InputError, UsageError
     from batag.pages.file import check_targets, open_output
     from batag.pages.formats import read_pages, write_stream
     from batag.pages.page import Page, without_surrogates
@@ -141,10 +139,7 @@ def convert(
     as_json: options.Json = False,
 ) -> None:
     """Convert pages from one format to another; ids, text and tags are kept."""
-    from collections.abc import Iterable, Iterator
-
     from batag.cli.files import save, segmentation_of
-    from batag.cli.terminal import console, counted, escaped_cells, print_json, watched
     from batag.pages.file import check_targets
     from batag.pages.formats import NEEDS_TOKENS, format_to_write, read_pages
     from batag.pages.page import PERSON, Page
@@ -200,11 +195,9 @@ def segment(
     as_json: options.Json = False,
 ) -> None:
     """Split text into tokens: coloured in the terminal, one line per text in a pipe, with offsets with --json."""
-    import json
     from collections import Counter
 
     from batag.cli.files import note_by_file, segmentation_of, text_or_pages
-    from batag.cli.terminal import console
     from batag.pages.file import check_targets
 
     check_targets([reading.problems], [*(texts or []), dictionary])

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from batag.cli import options
+from batag.cli.tables import percent
+from batag.cli.terminal import console, print_json
+from batag.errors import InputError
 
 if TYPE_CHECKING:
     from batag.pages.page import Page
@@ -28,15 +35,10 @@ def demo(
     as_json: options.Json = False,
 ) -> None:
     """Train BAT and a Transformer on the sample catalogue, compare them and tag ten unseen pages: some minutes on two cores."""
-    import json
-    import shutil
     import subprocess
-    import sys
 
     from batag.cli.tag import highlighted
-    from batag.cli.terminal import console, print_json
     from batag.cli.train import train_watched
-    from batag.errors import InputError
     from batag.evaluation.charts import draw_scores
     from batag.pages.file import open_output
     from batag.pages.formats import read_pages, write_pages
@@ -116,8 +118,6 @@ def show_comparison(reports: dict[str, Any], out: Any) -> None:
     """Print one line per tagger."""
     from rich.table import Table
 
-    from batag.cli.tables import percent
-
     table = Table("test pages", "macro F1", "macro F2", "brand F1", "goods F1", "tags F1", "tags F2")
     for name, report in reports.items():
         tokens, micro = report["tokens"], report["tags"]["micro"]
@@ -133,6 +133,5 @@ def _three_languages(pages: int, *, split: str, seed: int = 0) -> list[Page]:
 
 
 def _tagged(page: Page, tagger: Tagger) -> Page:
-    from dataclasses import replace
 
     return replace(page, tags=tuple(tagger.tag(page)), labelled=True, reviewed=False, extra={"error": None})

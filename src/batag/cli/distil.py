@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from batag.cli import options
+from batag.cli.tables import percent, show_points, show_scores, show_stop_words
+from batag.cli.terminal import console, counted, print_json, progress, watched
 
 if TYPE_CHECKING:
     from batag.pages.page import Page
@@ -38,12 +42,8 @@ def distil(
     as_json: options.Json = False,
 ) -> None:
     """Distil a large bundle into a small one on unlabelled pages: nearly as accurate and many times faster."""
-    from itertools import chain
-
     from batag.bundles.bundle import read_bundle
     from batag.cli.cautions import unseen, without_onnx
-    from batag.cli.tables import show_points, show_scores, show_stop_words
-    from batag.cli.terminal import console, print_json, progress, watched
     from batag.pages.file import check_targets
     from batag.training.distillation import Distillation, student_recipe
     from batag.training.folder import check_new
@@ -86,9 +86,6 @@ def distil(
 
 def _steps(run: PreparedDistillation, epochs: list[DistillationEpoch]) -> Iterator[StepDone]:
     """Train the student and yield its steps, with one line per epoch on standard error; the epochs are collected."""
-    import time
-
-    from batag.cli.terminal import console, counted
     from batag.training.loop import StepDone
 
     err, began, encoder = console(error=True), time.monotonic(), run.recipe.encoder
@@ -108,7 +105,6 @@ def _steps(run: PreparedDistillation, epochs: list[DistillationEpoch]) -> Iterat
 
 
 def _alike(agreement: Agreement) -> str:
-    from batag.cli.tables import percent
 
     scores = f"macro F1 {percent(agreement.macro_f1)}, F2 {percent(agreement.macro_f2)}"
     return f"{percent(agreement.same)} % of labels are the teacher's ({scores})"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from batag.cli import options
+from batag.cli.tables import show_groups, show_scores, show_stop_words
+from batag.cli.terminal import console, counted, one_line, print_json, watched
+from batag.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,14 +40,8 @@ def evaluate(
     as_json: options.Json = False,
 ) -> None:
     """Evaluate a bundle by tokens (macro F1 and F2) and by tags (exact match), overall and by language, field and shop."""
-    from contextlib import ExitStack
-    from itertools import chain
-
     from batag.cli.cautions import unseen
     from batag.cli.files import note_by_file
-    from batag.cli.tables import show_groups, show_scores, show_stop_words
-    from batag.cli.terminal import console, counted, one_line, print_json, watched
-    from batag.errors import InputError, UsageError
     from batag.evaluation.charts import check_picture, draw_scores
     from batag.pages.file import check_targets, once_only, open_output
     from batag.pages.record import dump

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from batag.cli import options
+from batag.cli.terminal import console, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,11 +41,8 @@ def export(
     as_json: options.Json = False,
 ) -> None:
     """Add an engine to a bundle, after comparing its probabilities, labels, scores and throughput with float32 torch."""
-    from itertools import chain
-
     from batag.bundles.bundle import read_bundle
     from batag.cli.cautions import unseen
-    from batag.cli.terminal import console, print_json
     from batag.engines.export import check_export
     from batag.engines.export import export as make
     from batag.labels.provenance import Measuring
@@ -71,8 +70,6 @@ def export(
 
 def _labelled_words(bundle: Bundle, given: Iterable[Page] | None) -> list[LabelledWords]:
     """The given pages, or those of the sample catalogue, segmented and labelled as the bundle does it."""
-    from itertools import chain
-
     from batag.sample import LANGUAGES, sample_pages
     from batag.training.examples import label_words, make_examples
 
@@ -87,8 +84,6 @@ def _labelled_words(bundle: Bundle, given: Iterable[Page] | None) -> list[Labell
 
 def _show(made: Exported) -> None:
     from rich.table import Table
-
-    from batag.cli.terminal import console
 
     parity = made.parity
     table = Table(title=f"{made.engine} beside float32 torch, {parity.tokens:,} tokens")

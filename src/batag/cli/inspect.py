@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from batag.cli import options
+from batag.cli.terminal import cell, console, counted, print_json, watched
 from batag.settings import settings
 
 if TYPE_CHECKING:
@@ -36,7 +38,6 @@ def inspect(
 ) -> None:
     """Check labelled pages: classes, rare classes, misaligned tags, inconsistent labels, leaks between splits, new words."""
     from batag.cli.files import segmentation_of
-    from batag.cli.terminal import console, print_json, watched
     from batag.labels.inspection import Inspection
     from batag.pages.file import check_targets
     from batag.pages.splitting import SPLITS
@@ -68,8 +69,6 @@ def inspect(
 
 def split_of(path: Path) -> str:
     """The split in a file's name; train if there is none."""
-    import re
-
     words = re.split(r"[^a-z]+", path.name.lower())
     if "test" in words:
         return "test"
@@ -80,7 +79,6 @@ def show(report: dict[str, Any], out: Console) -> None:
     """Print the report as tables."""
     from rich.table import Table
 
-    from batag.cli.terminal import cell, counted
     from batag.labels.provenance import in_words
 
     for name, counts in report["splits"].items():
@@ -124,8 +122,6 @@ def show(report: dict[str, Any], out: Console) -> None:
 
 def _show_classes(counts: dict[str, Any], out: Console) -> None:
     from rich.table import Table
-
-    from batag.cli.terminal import cell
 
     unknown = counts.get("unknown_words")
     headings = ["class", "tokens", "share", "", "tags", "distinct"]
@@ -192,8 +188,6 @@ def _show_findings(report: dict[str, Any], out: Console) -> None:
 
 def _all_is_well(report: dict[str, Any]) -> str:
     """The line about checks that found nothing; pages without tags cannot fail them."""
-    from batag.cli.terminal import counted
-
     splits = report["splits"].values()
     looked = ["no page is in two splits"] if len(report["splits"]) > 1 else []
     if any(tags["tags"] for counts in splits for tags in counts["classes"].values()):

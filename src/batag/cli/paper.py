@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from batag.cli import options
+from batag.cli.tables import percent
+from batag.cli.terminal import cell, console, print_json
+from batag.errors import BatagError, InputError, UsageError
 
 if TYPE_CHECKING:
     from batag.paper.corpus import Corpus
@@ -63,11 +69,7 @@ def paper(
         out.mkdir(parents=True, exist_ok=True)
         THEORY[table](out, train, reading, as_json)
         return
-    import json
-    from dataclasses import replace
 
-    from batag.cli.terminal import console, print_json
-    from batag.errors import UsageError
     from batag.pages.file import open_output
     from batag.paper.figures import draw_result
     from batag.paper.markdown import write_markdown
@@ -122,7 +124,6 @@ def paper(
 
 
 def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: str | None, out: Path) -> Corpus:
-    from batag.errors import InputError, UsageError
     from batag.paper.corpus import Corpus, sample_corpus
 
     if train is None and dev is None and test is None:
@@ -139,11 +140,6 @@ def _corpus(train: Path | None, dev: Path | None, test: Path | None, *, name: st
 
 def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -> None:
     """Train the unfinished cells, and print a line per cell with its scores and the estimated time left."""
-    import time
-
-    from batag.cli.tables import percent
-    from batag.cli.terminal import console
-    from batag.errors import BatagError, InputError
     from batag.paper.work import finish
 
     err = console(error=True)
@@ -154,8 +150,8 @@ def _train(cells: list[tuple[str, str, int, Any]], store: Store, *, jobs: int) -
     if not missing:
         return
     began, errors = time.monotonic(), []
-    for done, (cell, result) in enumerate(finish([cell for *_, cell in cells], store, jobs=jobs), 1):
-        name = names[cell.key]
+    for done, (trained, result) in enumerate(finish([each for *_, each in cells], store, jobs=jobs), 1):
+        name = names[trained.key]
         left = (time.monotonic() - began) / done * (len(missing) - done)
         if isinstance(result, BatagError):
             errors.append(f"{name}: {result}")
@@ -191,7 +187,6 @@ def _show(result: Result) -> None:
     """Print the scores of the best epoch on dev."""
     from rich.table import Table
 
-    from batag.cli.terminal import cell, console
     from batag.paper.result import METRICS, MOMENTS, spread
 
     out = console()
@@ -213,7 +208,6 @@ def _show_parameters(out: Path, train: Path | None, reading: options.Reading, as
     """Print the paper's table 2."""
     from rich.table import Table
 
-    from batag.cli.terminal import console, print_json
     from batag.paper.theory import count_parameters
 
     found = count_parameters()
@@ -231,7 +225,6 @@ def _show_schedules(out: Path, train: Path | None, reading: options.Reading, as_
     """Print the learning rate of every schedule at some steps, and draw all schedules."""
     from rich.table import Table
 
-    from batag.cli.terminal import console, print_json
     from batag.paper.figures import draw_schedules
     from batag.paper.theory import rates
 
@@ -253,8 +246,6 @@ def _show_thresholds(out: Path, train: Path | None, reading: options.Reading, as
     """Print from which probability on each objective predicts each class of these pages."""
     from rich.table import Table
 
-    from batag.cli.tables import percent
-    from batag.cli.terminal import cell, console, print_json
     from batag.pages.formats import read_pages
     from batag.paper.corpus import sample_corpus
     from batag.paper.figures import draw_thresholds

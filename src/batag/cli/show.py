@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from batag.cli import options
+from batag.cli.tables import show_old, show_points, show_scores
+from batag.cli.terminal import console, print_json, visible
+from batag.errors import InputError
 
 if TYPE_CHECKING:
     from batag.bundles.bundle import Bundle
@@ -21,9 +24,6 @@ def show(
     from batag.bundles.bundle import read_bundle
     from batag.bundles.description import DESCRIPTION
     from batag.cli.cautions import unseen
-    from batag.cli.tables import show_old, show_points, show_scores
-    from batag.cli.terminal import console, print_json, visible
-    from batag.errors import InputError
     from batag.pages.page import PERSON
 
     read = read_bundle(bundle)

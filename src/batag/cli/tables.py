@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from batag.cli.terminal import cell, counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -17,8 +19,6 @@ def percent(value: float) -> str:
 def show_scores(report: Mapping[str, Any], out: Console) -> None:
     """Print the token-level and tag-level scores of a report."""
     from rich.table import Table
-
-    from batag.cli.terminal import cell
 
     tokens, tags = report["tokens"], report["tags"]
     table = Table("token level", *("precision", "recall", "F1", "F2", "true", "predicted"), title_justify="left")
@@ -54,8 +54,6 @@ def show_stop_words(report: Mapping[str, Any], out: Console) -> None:
 
 def show_old(report: Mapping[str, Any], out: Console) -> None:
     """Print the scores on old dev pages in one line, if there were any."""
-    from batag.cli.terminal import counted
-
     if old := report.get("old"):
         tokens, micro = old["tokens"], old["tags"]["micro"]
         line = (
@@ -80,8 +78,6 @@ def show_points(points: Mapping[str, Any], out: Console) -> None:
 def show_groups(by: Mapping[str, Mapping[str, Any]], out: Console) -> None:
     """Print one line per language, field and shop."""
     from rich.table import Table
-
-    from batag.cli.terminal import cell
 
     if not by:
         return

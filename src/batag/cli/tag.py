@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from batag.cli import options
+from batag.cli.terminal import console, visible
+from batag.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,7 +78,6 @@ def tag(
     from batag.catalogue.tagged import Options
     from batag.cli import cataloguing
     from batag.cli.files import check_text
-    from batag.errors import InputError, UsageError
     from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
 
@@ -136,16 +141,10 @@ def _stream(
     tagger: Tagger, pages: list[str], out: str | None, chosen: Options, *, reading: options.Reading, as_json: bool
 ) -> None:
     """Tag page by page, to the terminal, a pipe or a file."""
-    import sys
-    import time
-    from contextlib import ExitStack
-    from dataclasses import replace
-
     from batag.catalogue.tagged import choose
     from batag.catalogue.totals import Totals
     from batag.cli.cataloguing import summary
     from batag.cli.files import note_by_file, save, text_or_pages
-    from batag.cli.terminal import console
     from batag.pages.fields import MAIN_FIELD
     from batag.pages.record import dump, to_record
 
@@ -186,8 +185,6 @@ STYLES = ("black on bright_green", "black on bright_cyan", "black on bright_yell
 def highlighted(page: Page, labels: tuple[str, ...]) -> Iterable[Text]:
     """Yield the page's fields with coloured tags, and then a line with the tags and their scores."""
     from rich.text import Text
-
-    from batag.cli.terminal import visible
 
     style = {label: STYLES[number % len(STYLES)] for number, label in enumerate(labels)}
     for name, text in page.fields.items():

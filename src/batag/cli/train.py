@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from batag.cli import options
+from batag.cli.tables import percent, show_old, show_points, show_scores, show_stop_words
+from batag.cli.terminal import Pace, bar, console, counted, print_json, progress, time_left
+from batag.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from batag.training.prepared import FinishedRun, PreparedRun
@@ -50,7 +55,6 @@ def train(
     as_json: options.Json = False,
 ) -> None:
     """Train on labelled pages; the run's folder gets checkpoints, metrics, curves and the bundle of the best epoch."""
-    from batag.errors import InputError, UsageError
     from batag.pages.file import check_targets
     from batag.training.base_bundle import recipe_of
     from batag.training.recipe import read_recipe
@@ -87,10 +91,7 @@ def train(
 
 def train_watched(run: Run, *, device: str, reading: options.Reading = options.READING) -> FinishedRun:
     """Prepare and train a run with progress on standard error: a bar at a terminal, a line per epoch in a log."""
-    from functools import partial
-
     from batag.cli.cautions import notes, rare_classes, sources, unseen
-    from batag.cli.terminal import console, counted, progress
     from batag.training.window_crf import ROUNDS
 
     err = console(error=True)
@@ -115,7 +116,6 @@ def train_watched(run: Run, *, device: str, reading: options.Reading = options.R
 
 def epoch_scores(done: Any) -> str:
     """The dev scores of an epoch as text."""
-    from batag.cli.tables import percent
 
     def macros(scores: Any) -> str:
         summary = scores.summary()
@@ -128,8 +128,6 @@ def epoch_scores(done: Any) -> str:
 def _stoppable() -> Iterator[Callable[[], bool]]:
     """Yield a function that says whether Ctrl-C was pressed. The first one takes effect between two steps, when a checkpoint
     can be saved; a second one stops at once."""
-    import signal
-
     stopped = False
 
     def stop(number: int, frame: Any) -> None:
@@ -148,7 +146,6 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
 
 def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
     """Train with a bar on standard error, or lines in a log. If it is interrupted, print how to resume."""
-    from batag.cli.terminal import Pace, bar, console, counted, time_left
     from batag.training.loop import StepDone
 
     err = console(error=True)
@@ -191,8 +188,6 @@ def follow(run: PreparedRun, *, heading: str) -> FinishedRun:
 def report(run: FinishedRun, *, as_json: bool) -> None:
     """Print the result and the next command to type."""
     from batag.cli.cautions import doubts, without_onnx
-    from batag.cli.tables import show_old, show_points, show_scores, show_stop_words
-    from batag.cli.terminal import console, print_json
     from batag.training.data import BUNDLE
     from batag.training.folder import CURVES, DIAL
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from batag.cli import options
+from batag.cli.terminal import cell, console, counted, print_json, watched
+from batag.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,7 +38,6 @@ def weak(
 ) -> None:
     """Label pages with term lists (weak labels): longest terms first, whole words, any case, width or Chinese script."""
     from batag.cli.files import note_by_file, save, segmentation_of
-    from batag.cli.terminal import print_json, watched
     from batag.labels.weak import Marking
     from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
@@ -68,7 +69,6 @@ def _counted(pages: Iterable[Page], untold: Counter[str]) -> Iterator[Page]:
 
 
 def _lists(given: list[str]) -> Terms:
-    from batag.errors import UsageError
     from batag.labels.scheme import NONE
     from batag.labels.weak import Terms
     from batag.pages.stopwords import read_words
@@ -92,8 +92,6 @@ def _lists(given: list[str]) -> Terms:
 
 def _show(report: dict[str, Any]) -> None:
     from rich.table import Table
-
-    from batag.cli.terminal import cell, console, counted
 
     err = console(error=True)
     table = Table("label", "terms", "found on pages", "tags")
