@@ -15,7 +15,7 @@ from batag.errors import InputError, UsageError
 from batag.pages.file import once_only, open_file
 from batag.pages.formats import check_format, format_of_name
 from batag.pages.formats.detection import detect_format
-from batag.pages.formats.parquet import row_groups
+from batag.pages.formats.format import format_module
 from batag.pages.formats.reading import Record, read_records
 from batag.pages.page import Page
 from batag.pages.record import dump
@@ -90,7 +90,7 @@ class Inputs:
         try:
             format = self.format or detect_format(source)
             ranged = format == "parquet" and not source.packed and not once_only(path)
-            more = _ranges(*row_groups(source)) if ranged else _cut(read_records(source, format), source)
+            more = _ranges(*format_module(format).row_groups(source)) if ranged else _cut(read_records(source, format), source)
             part = Part(
                 source=source.name,
                 stem=source.stem,

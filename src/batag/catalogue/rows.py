@@ -8,7 +8,7 @@ from batag.catalogue.part import Part
 from batag.pages.fields import KNOWN_KEYS
 from batag.pages.file import open_file
 from batag.pages.formats import FORMATS
-from batag.pages.formats.parquet import read_range, rows_of
+from batag.pages.formats.format import format_module
 from batag.pages.formats.reading import PageMaker, Record
 from batag.pages.layout import KEY, unescaped
 from batag.pages.page import Page
@@ -57,10 +57,10 @@ def read_rows(part: Part, *, whole: bool = True) -> Rows:
 
 
 def _of_range(rows: Rows, *, whole: bool) -> Iterator[Record]:
-    part = rows.part
+    part, parquet = rows.part, format_module("parquet")
     with open_file(part.source) as stream:
         source = Source(name=part.source, head=b"", stream=stream, raw=stream, columns=part.columns, names=part.names)
-        table, damage = read_range(source, part.first - 1, part.rows)
+        table, damage = parquet.read_range(source, part.first - 1, part.rows)
     rows.table = table.rename_columns(list(part.header))
     if damage:
         for number in range(part.first, part.first + part.rows):
@@ -70,5 +70,5 @@ def _of_range(rows: Rows, *, whole: bool) -> Iterator[Record]:
     wanted = {*KNOWN_KEYS, "more", *part.columns.values()} - _REPLACED
     # The layout of a row may name any column.
     names = [name for name in part.names if whole or KEY in part.names or name in wanted]
-    for where, number, value in rows_of(table, source, first=part.first, names=names):
+    for where, number, value in parquet.rows_of(table, source, first=part.first, names=names):
         yield Record(where, number, value, source.problems.take())

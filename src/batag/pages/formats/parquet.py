@@ -7,6 +7,9 @@ from io import BytesIO
 from itertools import accumulate, islice, pairwise
 from typing import Any, BinaryIO
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from batag.errors import InputError
 from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, page, read_header, text_cell, to_row
 from batag.pages.layout import KEY
@@ -25,8 +28,6 @@ def read(source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
 
 def open_table(source: Source) -> Any:
     """Open the file, and set the columns of the source."""
-    import pyarrow.parquet as pq
-
     raw = source.seekable()
     with _readable(source):
         file = pq.ParquetFile(raw)
@@ -40,8 +41,6 @@ def open_table(source: Source) -> Any:
 
 @contextmanager
 def _readable(source: Source) -> Iterator[None]:
-    import pyarrow as pa
-
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -50,8 +49,6 @@ def _readable(source: Source) -> Iterator[None]:
 
 
 def _rows(file: Any, source: Source) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    import pyarrow as pa
-
     number = 0
     with file:
         try:
@@ -96,8 +93,6 @@ def _values(column: Any) -> tuple[list[Any], set[int]]:
 
 def _mended(scalar: Any) -> Any:
     """A value without a Python type, converted piece by piece."""
-    import pyarrow as pa
-
     kind = scalar.type
     if not scalar.is_valid:
         return None
@@ -131,9 +126,6 @@ def row_groups(source: Source) -> tuple[list[tuple[int, int]], str]:
 def read_range(source: Source, first: int, rows: int) -> tuple[Any, str]:
     """Read `rows` rows from `first` (counted from 0) as a table, and the reason if they cannot be read (they are empty then).
     Only the row groups needed are read."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     with _readable(source):
         file = pq.ParquetFile(source.raw)
     with file:
@@ -173,8 +165,6 @@ def _check_rows(metadata: Any, file: BinaryIO, name: str) -> None:
 
 def write(pages: Iterable[Page], stream: BinaryIO) -> None:
     """Write a Parquet file; `tags` is a list of structs, and null (as `reviewed`) for a page without labels."""
-    import pyarrow.parquet as pq
-
     rows = map(to_row, pages)
     table = _table(list(islice(rows, _BATCH)), COLUMNS, errors=False)
     with pq.ParquetWriter(stream, table.schema, compression="zstd") as writer:
@@ -187,15 +177,11 @@ def write_rows(
     rows: Iterable[Row], stream: BinaryIO, header: Sequence[str], *, marked: bool = False, kept: Any = None
 ) -> Written:
     """Write tagged rows; `kept` is the Arrow table of the input columns if they came from Parquet."""
-    import pyarrow.parquet as pq
-
     pq.write_table(_table(list(rows), header, marked=marked, kept=kept), stream, compression="zstd")
     return Written()
 
 
 def _table(rows: Sequence[Row], header: Sequence[str], *, errors: bool = True, marked: bool = False, kept: Any = None) -> Any:
-    import pyarrow as pa
-
     if kept is None:
         # What is empty here was empty or absent there.
         cells = list(zip(*([text_cell(cell) or None for cell in row.cells] for row in rows), strict=True))
@@ -209,8 +195,6 @@ def _table(rows: Sequence[Row], header: Sequence[str], *, errors: bool = True, m
 
 def _tag_column(tags: Sequence[Sequence[Tag] | None]) -> Any:
     """The column `tags`, a list of structs per row."""
-    import pyarrow as pa
-
     flat = [tag for each in tags for tag in each or ()]
     ends = list(accumulate((len(each or ()) for each in tags), initial=0))
     # A list whose beginning is null is null.
@@ -224,9 +208,6 @@ def _tag_column(tags: Sequence[Sequence[Tag] | None]) -> Any:
 
 def join(parts: Iterable[bytes], stream: BinaryIO) -> None:
     """Concatenate files with the same columns."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     writer = None
     for data in parts:
         with pq.ParquetFile(BytesIO(data)) as file:
