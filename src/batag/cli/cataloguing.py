@@ -170,7 +170,7 @@ def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
         yield log
         return
     with bar(f"tagging to {out}", err, total=1.0) as show:
-        yield lambda totals: show(totals.share, _going(totals))
+        yield lambda totals: show(totals.fraction, _going(totals))
 
 
 def _going(totals: Totals) -> str:
