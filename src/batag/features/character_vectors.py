@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load, save
 
 from batag.features.batches import Floats
 from batag.features.pretrained import Clusters, PretrainedWords
@@ -78,16 +79,12 @@ class CharacterVectors(PretrainedWords):
         return found + self._last_bias
 
     def files(self) -> dict[str, bytes]:
-        from safetensors.numpy import save
-
         names = {"characters": self.characters, "word_classes": self.names}
         return self.named(json.dumps(names, ensure_ascii=False).encode(errors="surrogatepass"), save(self._arrays))
 
     @classmethod
     def of_files(cls, names: bytes, arrays: bytes, *, language: str | None = None) -> CharacterVectors:
         """Read what `files` wrote; raises ValueError if it is damaged or was changed."""
-        from safetensors.numpy import load
-
         listed, found = json.loads(names), load(arrays)
         known, classes = (listed.get(key) if isinstance(listed, dict) else None for key in ("characters", "word_classes"))
         if not isinstance(known, str) or not isinstance(classes, list) or not all(isinstance(name, str) for name in classes):

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load, save
 
 from batag.errors import BatagError, InputError, UsageError
 from batag.features.batches import Floats
@@ -59,8 +60,6 @@ class WordVectors(PretrainedWords):
         return tuple(f"like{clustering}={number}" for clustering, number in enumerate(self._clusters[place - 1].tolist()))
 
     def files(self) -> dict[str, bytes]:
-        from safetensors.numpy import save
-
         words = json.dumps(self.words, ensure_ascii=False).encode(errors="surrogatepass")
         more = {"rows": self._rows, "clusters": self._clusters}
         kept = {name: value for name, value in more.items() if value is not None}
@@ -69,8 +68,6 @@ class WordVectors(PretrainedWords):
     @classmethod
     def of_files(cls, words: bytes, table: bytes, *, language: str | None = None) -> WordVectors:
         """Read what `files` wrote; raises ValueError if it is damaged or was changed."""
-        from safetensors.numpy import load
-
         names, found = json.loads(words), load(table)
         vectors, rows, clusters = found["vectors"], found.get("rows"), found.get("clusters")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):

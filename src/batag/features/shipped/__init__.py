@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from importlib import resources
 
 import numpy as np
+from safetensors.numpy import load
 
 from batag.errors import InputError
 from batag.features.batches import Floats
@@ -56,7 +57,6 @@ def chinese_characters() -> CharacterVectors:
 
 def _read(name: str) -> tuple[str, dict[str, np.ndarray]]:
     import zstandard
-    from safetensors.numpy import load
 
     text, numbers = (_bytes(f"{name}.{kind}") for kind in ("txt.zst", "safetensors"))
     return zstandard.decompress(text).decode(), load(numbers)
