@@ -474,7 +474,7 @@ def test_a_list_of_titles_is_not_taken_for_tokens_and_labels(tmp_path: Path, tit
     path = written(tmp_path / "titles.txt", "\n".join(titles) + "\n")
     with pytest.raises(InputError, match=r'cannot be detected .* format="conll"') as caught:
         read_pages(path)
-    advice = r"cannot be detected .*--format conll.* One title a line .* standard input.* < titles\.txt"
+    advice = r"cannot be detected .*--format conll.* one title per line.* standard input.* < titles\.txt"
     assert re.search(advice, caught.value.for_command_line())
     assert read_pages(path, format="conll").format == "conll"
 
