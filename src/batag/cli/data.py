@@ -194,7 +194,7 @@ def segment(
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Split text into tokens: coloured in the terminal, one line per text in a pipe, with offsets with --json."""
+    """Split text into tokens: coloured in the terminal, one line per text in a pipe, offsets with --json."""
     from collections import Counter
 
     from batag.cli.files import note_by_file, segmentation_of, text_or_pages

@@ -31,7 +31,8 @@ def export(
     pages: Annotated[
         list[Path] | None,
         typer.Option(
-            "--pages", help="Labelled pages (dev) to compare on (default: sample pages, too few to judge torch-int8)."
+            "--pages",
+            help="Labelled pages (dev) to compare on; torch-int8 needs them (default: pages of the sample catalogue).",
         ),
     ] = None,
     force: Annotated[

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from batag.paper.store import Store
 
 _NOT_NAMED = frozenset({"table", "out", "show", "as_json"})
-"""What a command does not say when it is given again: where files lie, and that nothing is trained."""
+"""Parameters that are left out of the recorded command: the output folder, and options that change no result."""
 
 
 def paper(

@@ -72,8 +72,7 @@ def tag(
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Tag texts in the terminal, pages in a pipe (JSON lines), or a catalogue to a folder or file. An interrupted job resumes
-    when the same command is run again."""
+    """Tag texts, pages in a pipe, or a catalogue to a folder or file; an interrupted job resumes with the same command."""
     from batag.catalogue.inputs import find_inputs, is_input
     from batag.catalogue.tagged import Options
     from batag.cli import cataloguing
