@@ -697,7 +697,7 @@ def test_a_misspelt_column_is_an_error_that_offers_the_nearest_one_also_beside_a
         read_all(written(tmp_path / name, text), columns={"title": "nam"})
     todo = "Did you mean --columns title=name? The columns are id, title, name"
     assert (caught.value.where, caught.value.todo) == (str(tmp_path / name), todo)
-    assert "no column 'nam' (wanted as title)" in caught.value.what
+    assert "no column 'nam' (for the field title)" in caught.value.what
 
 
 def test_records_of_json_lines_may_lack_a_column_that_others_have(tmp_path: Path) -> None:
