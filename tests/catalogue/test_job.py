@@ -149,7 +149,7 @@ def test_what_excel_needs_is_written_on_request_once_a_file(tmp_path: Path) -> N
     assert data.count(b"\xef\xbb\xbf") == 1
     assert data.count("'＝x".encode()) == 10
     run(tmp_path / "in.csv", out=tmp_path / "parts", format="csv", bom=True)
-    with pytest.raises(InputError, match="other options"):
+    with pytest.raises(InputError, match="different options"):
         run(tmp_path / "in.csv", out=tmp_path / "parts", format="csv", excel_safe=True)
 
 
@@ -346,7 +346,7 @@ def test_a_part_without_its_file_or_a_whole_record_is_made_again(source: Path, t
 def test_other_settings_are_said_and_not_mixed(source: Path, tmp_path: Path, change: dict[str, Any], says: str) -> None:
     run(source, out=tmp_path / "out")
     before = contents(tmp_path / "out")
-    with pytest.raises(InputError, match=f"other {says}"):
+    with pytest.raises(InputError, match=f"different {says}"):
         run(source, out=tmp_path / "out", **change)
     assert contents(tmp_path / "out") == before
     assert run(source, out=tmp_path / "out", restart=True, **change).found == 0
@@ -361,7 +361,7 @@ def test_a_changed_input_is_said_and_not_mixed(source: Path, tmp_path: Path) -> 
         run(source, out=tmp_path / "out")
     assert "rows 8 to 14" in str(caught.value)
     source.write_bytes(b"".join(lines[:-1]))
-    with pytest.raises(InputError, match="other inputs"):
+    with pytest.raises(InputError, match="different inputs"):
         run(source, out=tmp_path / "out")
 
 
@@ -372,7 +372,7 @@ def test_another_bundle_is_said_and_not_mixed(source: Path, tmp_path: Path) -> N
     path = tmp_path / "bundle" / "bundle.json"
     path.write_bytes(path.read_bytes() + b"\n")
     other = Job(**{**vars(first), "bundle": tmp_path / "bundle"})
-    with pytest.raises(InputError, match="other bundle"):
+    with pytest.raises(InputError, match="different bundle"):
         other.run(problems=Problems())
 
 
@@ -463,7 +463,7 @@ def test_whatever_stops_a_job_for_one_file_its_parts_are_kept(
     assert len(before) == 2
     with _alone(parts), pytest.raises(InputError, match="another job is writing"):
         run(source, **description)
-    with pytest.raises(InputError, match="other options"):
+    with pytest.raises(InputError, match="different options"):
         run(source, **description, min_score=0.5)
     interrupt(0, monkeypatch, lambda: run(source, **description))
     assert contents(parts) == before
@@ -588,10 +588,10 @@ def test_a_restart_that_is_cut_mixes_nothing(source: Path, tmp_path: Path, monke
 
 def test_stop_words_and_limits_that_changed_are_said(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(source, out=tmp_path / "out", stop_words=("shoes",))
-    with pytest.raises(InputError, match="other stop words"):
+    with pytest.raises(InputError, match="different stop words"):
         run(source, out=tmp_path / "out", stop_words=("bag",))
     monkeypatch.setattr("batag.catalogue.job.settings", Settings(part_pages=7, max_page_characters=10))
-    with pytest.raises(InputError, match="other limits"):
+    with pytest.raises(InputError, match="different limits"):
         run(source, out=tmp_path / "out", stop_words=("shoes",))
 
 
@@ -631,13 +631,13 @@ def test_one_file_is_not_written_into_a_folder_that_is_read(source: Path, tmp_pa
 
 def test_a_job_with_other_options_says_which_and_what_they_were(source: Path, tmp_path: Path) -> None:
     run(source, out=tmp_path / "out", min_score=0.25)
-    with pytest.raises(InputError, match=r"other options \(min_score: 0\.25 before, 0\.5 now\)"):
+    with pytest.raises(InputError, match=r"different options \(min_score: 0\.25 before, 0\.5 now\)"):
         run(source, out=tmp_path / "out", min_score=0.5)
-    with pytest.raises(InputError, match=r"other reading \(language: nothing before, \"ja\" now\)"):
+    with pytest.raises(InputError, match=r"different reading \(language: nothing before, \"ja\" now\)"):
         run(source, out=tmp_path / "out", min_score=0.25, language="ja")
     other = shutil.copy(source, tmp_path / "other.jsonl")
     with pytest.raises(
-        InputError, match=r"other inputs \(.*pages\.jsonl: \d+ before, not there now; .*other\.jsonl: not there"
+        InputError, match=r"different inputs \(.*pages\.jsonl: \d+ before, not there now; .*other\.jsonl: not there"
     ):
         run(other, out=tmp_path / "out", min_score=0.25)
 
