@@ -247,4 +247,6 @@ def test_a_column_that_one_file_of_a_folder_lacks_is_said_of_that_file(tmp_path:
     done = tag(tmp_path / "in", f"{tmp_path}/out/", "--columns", "title=name")
     message = " ".join(done.stderr.split())
     assert done.returncode == 1
-    assert "b.jsonl: has no column 'name' (for the field title). Did you mean --columns title=names? The columns are id" in message
+    assert (
+        "b.jsonl: has no column 'name' (for the field title). Did you mean --columns title=names? The columns are id" in message
+    )
