@@ -63,7 +63,7 @@ def test_a_run_that_lost_what_it_goes_on_from_is_refused_and_left_as_it_is(
     copy = Path(shutil.copytree(done, tmp_path / "copy"))
     lose(*names)(copy)
     before = everything(copy)
-    with pytest.raises(InputError, match="is gone") as caught:
+    with pytest.raises(InputError, match="is missing") as caught:
         resumed(copy, *settings)
     assert str(copy / missed) in str(caught.value)
     assert "train again into a new folder" in str(caught.value)
