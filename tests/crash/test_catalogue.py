@@ -162,7 +162,7 @@ def test_ctrl_c_waits_for_no_part_and_keeps_what_is_finished(
         os.killpg(process.pid, signal.SIGINT)
         _, message = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, message.decode()
-    assert b"the same command goes on" in message
+    assert b"run the same command again to resume" in message
     assert b"Traceback" not in message, message.decode()
     kept = {path.name: path.stat().st_mtime_ns for path in out.glob("part-*")}
     assert 3 <= len(kept) < PARTS

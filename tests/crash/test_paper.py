@@ -35,7 +35,7 @@ def test_control_c_stops_workers_and_all_and_says_how_to_go_on(tmp_path: Path) -
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130
-        assert b"the same command goes on" in err
+        assert b"run the same command again to resume" in err
         assert b"Traceback" not in err
         wait_until(lambda: not alive(process.pid))
 
