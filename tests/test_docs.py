@@ -11,6 +11,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from batag.cli import COMMANDS
+from batag.errors import EXTRAS, missing_package
 from batag.pages.cleaning import RULES
 from batag.pages.formats import FORMATS
 from batag.pages.problems import KINDS
@@ -51,23 +53,7 @@ def test_every_segmentation_is_documented() -> None:
 
 def test_every_command_and_option_is_documented(batag) -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in [*ROOT.glob("docs/*.md"), ROOT / "README.md"])
-    for command in (
-        "demo",
-        "sample",
-        "inspect",
-        "split",
-        "convert",
-        "segment",
-        "weak",
-        "train",
-        "curve",
-        "distil",
-        "evaluate",
-        "show",
-        "export",
-        "tag",
-        "paper",
-    ):
+    for command in (name.rpartition(".")[2] for name in COMMANDS):
         assert f"batag {command}" in text
         options = set(re.findall(r"(--[a-z][a-z-]+)", batag(command, "--help", COLUMNS="200").stdout)) - {"--help"}
         missing = {option for option in options if option not in text}
@@ -80,6 +66,17 @@ def test_every_dependency_has_a_reason() -> None:
     names = {Requirement(each).name for each in needed}
     contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert not names - {*re.findall(r"^\| `([\w-]+)` \| \S", contributing, re.MULTILINE)}
+
+
+def test_a_missing_package_of_any_extra_is_an_error_that_names_the_extra() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    needed = {extra: {Requirement(each).name for each in packages} for extra, packages in extras.items()}
+    assert {extra: {*packages} for extra, packages in EXTRAS.items()} == {
+        extra: packages for extra, packages in needed.items() if extra not in ("dev", "bench")
+    }
+    error = missing_package(ModuleNotFoundError("No module named 'fsspec'", name="fsspec.core"))
+    assert str(error) == "this needs fsspec, which is not installed. pip install 'batag[ray]'"
+    assert missing_package(ModuleNotFoundError("No module named 'batag.x'", name="batag.x")) is None
 
 
 def test_no_folder_has_more_than_20_files() -> None:

@@ -4,7 +4,13 @@ from collections.abc import Iterable
 
 _LONGEST = 600
 TRAIN_EXTRA = "pip install 'batag[train]'"
-_TRAIN = frozenset({"torch", "onnx", "onnxscript", "matplotlib"})
+EXTRAS = {
+    "train": ("torch", "onnx", "onnxscript", "matplotlib"),
+    "backbone": ("transformers",),
+    "vectors": ("spacy",),
+    "ray": ("ray", "fsspec"),
+}
+"""The optional packages of each extra in pyproject.toml."""
 
 
 class BatagError(ValueError):
@@ -40,9 +46,12 @@ class UsageError(BatagError):
 
 
 def missing_package(error: ModuleNotFoundError) -> UsageError | None:
-    """The error for a missing package of the extra `train`, with how to install it; None for any other module."""
+    """The error for a missing package of an extra, with how to install it; None for any other module."""
     name = (error.name or "").partition(".")[0]
-    return UsageError(f"this needs {name}, which is not installed", todo=TRAIN_EXTRA) if name in _TRAIN else None
+    for extra, packages in EXTRAS.items():
+        if name in packages:
+            return UsageError(f"this needs {name}, which is not installed", todo=f"pip install 'batag[{extra}]'")
+    return None
 
 
 def unknown_name(name: str, known: Iterable[str], what: str, *, where: str = "", more: str = "") -> UsageError:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-COMMANDS = ("sample", "inspect", "split", "convert", "segment")
+from batag.cli import COMMANDS
+
+NAMES = [name.rpartition(".")[2] for name in COMMANDS]
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -24,10 +26,10 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_help_lists_every_command(batag) -> None:
     text = batag("--help").stdout
-    assert all(command in text for command in COMMANDS)
+    assert not [name for name in NAMES if f" {name} " not in text]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", NAMES)
 def test_each_command_explains_itself_and_offers_json(batag, command: str) -> None:
     done = batag(command, "--help")
     assert done.returncode == 0

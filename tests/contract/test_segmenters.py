@@ -14,7 +14,7 @@ from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 
 from batag.errors import UsageError
 from batag.pages.cleaning import Cleaner
-from batag.pages.page import without_surrogates
+from batag.pages.page import Offsets, without_surrogates
 from batag.segmentation import SEGMENTERS, build_segmenter
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmenter import Segmenter
@@ -103,8 +103,12 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+def segmented(segmenter: Segmenter, text: str) -> list[Offsets]:
+    return segmenter.segment_many([text])[0]
+
+
 def check(segmenter: Segmenter, text: str) -> list[str]:
-    tokens = segmenter.segment(text)
+    tokens = segmented(segmenter, text)
     done = 0
     for start, end in tokens:
         assert type(start) is type(end) is int
@@ -146,14 +150,14 @@ def test_tricky_strings_are_rebuilt(segmenter: Segmenter) -> None:
 @given(text=texts)
 @hypothesis_settings(max_examples=30, deadline=None)
 def test_the_same_text_gives_the_same_tokens(segmenter: Segmenter, text: str) -> None:
-    first = segmenter.segment(text)
-    segmenter.segment("別的 text ほか")
-    assert segmenter.segment(text) == first
+    first = segmented(segmenter, text)
+    segmented(segmenter, "別的 text ほか")
+    assert segmented(segmenter, text) == first
 
 
 @pytest.mark.parametrize("text", ["", " ", "\u3000\n\t", "\u00a0\u2003"])
 def test_nothing_but_white_space_has_no_tokens(segmenter: Segmenter, text: str) -> None:
-    assert segmenter.segment(text) == []
+    assert segmented(segmenter, text) == []
 
 
 LONG = {
@@ -214,11 +218,11 @@ def test_no_word_after_much_white_space_is_cut_where_a_chunk_ends(name: str) -> 
     assert words_of(name, " " * (settings.segment_chunk_characters - 2) + "ABC-123 shoe") == ["ABC-123", "shoe"]
 
 
-@pytest.mark.parametrize("piece", ["a+", "e\u0301", "a商", "😀a", "1\ufe0f\u20e3", "衣 a"], ids=ascii)
+@pytest.mark.parametrize("piece", ["a+", "e\u0301", "हि", "a商", "😀a", "1\ufe0f\u20e3", "衣 a"], ids=ascii)
 def test_a_chunk_of_short_pieces_takes_a_moment(segmenter: Segmenter, piece: str) -> None:
-    segmenter.segment("商品 abc テスト")
+    segmented(segmenter, "商品 abc テスト")
     start = time.process_time()
-    segmenter.segment(piece * (settings.segment_chunk_characters // len(piece)))
+    segmented(segmenter, piece * (settings.segment_chunk_characters // len(piece)))
     assert time.process_time() - start < 1.5  # some hundredths; what grows with the square took several
 
 
@@ -356,9 +360,33 @@ def test_english_words(text: str, words: list[str]) -> None:
     assert words_of("english", text) == words
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Giày thể thao nữ Việt Nam",
+        unicodedata.normalize("NFD", "Giày thể thao Việt-Nam nữ"),
+        unicodedata.normalize("NFD", "Müller's Crème"),
+        "हिन्दी जूते पुरुषों के लिए",
+        "தமிழ் புத்தகம்",
+        "שָׁלוֹם עוֹלָם",
+        "أَحْذِيَة رياضية",
+        "বাংলা বই",
+    ],
+)
+def test_words_with_accents_vowel_signs_and_points_are_whole(text: str) -> None:
+    assert words_of("english", text) == text.split()
+
+
+@pytest.mark.parametrize("name", ["english", "chinese", "japanese"])
+def test_vietnamese_words_stay_whole_inside_chinese_and_japanese(name: str) -> None:
+    assert {"Việt", "Phở"} <= {*words_of(name, "越南Việt Nam Phở河粉")}
+    assert "Phở" in words_of(name, "Phở", "ph")  # a term of the dictionary is not found inside the word
+
+
 def test_characters_are_one_token_each_and_marks_stay_with_their_letter() -> None:
     assert words_of("characters", "保濕 50ml") == [*"保濕50ml"]
     assert words_of("characters", "e\u0301か\u3099x") == ["e\u0301", "か\u3099", "x"]
+    assert words_of("characters", "हिन्दी ที่") == ["हि", "न्", "दी", "ที่"]
 
 
 @pytest.mark.parametrize(
@@ -391,7 +419,7 @@ PAIRS = [
 @pytest.mark.parametrize(("traditional", "simplified"), PAIRS)
 def test_traditional_chinese_is_cut_as_simplified_is(traditional: str, simplified: str) -> None:
     segmenter = build_segmenter("chinese")
-    assert segmenter.segment(traditional) == segmenter.segment(simplified)
+    assert segmented(segmenter, traditional) == segmented(segmenter, simplified)
     assert "".join(check(segmenter, traditional)) == traditional
 
 
@@ -412,7 +440,7 @@ def test_an_unknown_segmenter_offers_the_nearest(wrong: str, near: str) -> None:
 @given(text=texts)
 @hypothesis_settings(max_examples=60, deadline=None)
 def test_the_english_segmenter_never_cuts_inside_a_latin_word(text: str) -> None:
-    for start, end in build_segmenter("english").segment(text):
+    for start, end in segmented(build_segmenter("english"), text):
         for place in (start, end):
             if 0 < place < len(text):
                 pair = text[place - 1 : place + 1]
@@ -423,5 +451,5 @@ def test_the_english_segmenter_never_cuts_inside_a_latin_word(text: str) -> None
 @given(text=st.text(alphabet="abe\u0301\u0323か\u3099ハ\u309a商 ", max_size=20))
 @hypothesis_settings(max_examples=100, deadline=None)
 def test_no_token_starts_with_a_mark_that_has_a_letter_before_it(name: str, text: str) -> None:
-    for start, _ in build_segmenter(name).segment(text):
+    for start, _ in segmented(build_segmenter(name), text):
         assert start == 0 or text[start - 1].isspace() or not unicodedata.combining(text[start]), text

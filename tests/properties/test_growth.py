@@ -31,7 +31,7 @@ from batag.pages.duplicates import fingerprint
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
 from batag.segmentation import build_segmenter
-from batag.segmentation.detection import detect_language
+from batag.segmentation.detection import possible_languages
 from batag.segmentation.segmentation import Segmentation, bring_tokens
 from batag.segmentation.segmenter import Segmenter
 
@@ -356,7 +356,7 @@ def test_long_text_is_handed_to_a_segmenter_a_few_times_at_most(monkeypatch: pyt
 def test_cleaning_and_comparing_take_steps_in_proportion_to_the_text(steps: Steps, unit: str) -> None:
     def work(number: int) -> Callable[[], Any]:
         page = Page("a", {"title": unit * number})
-        return lambda: (Segmentation()(page), fingerprint(page), detect_language(page["title"]))
+        return lambda: (Segmentation()(page), fingerprint(page), possible_languages(page["title"]))
 
     grows_in_proportion(steps, work, 200)
 

@@ -12,7 +12,7 @@ from batag.pages.problems import Note
 _SEPARATORS = ";；|｜,，、\n"
 _SEPARATOR = re.compile(f"([{_SEPARATORS}])")
 _EQUALS = re.compile("[=＝]")
-_LATIN = "[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]"
+_LATIN = "[A-Za-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff]"
 _TWO_LATIN = re.compile(_LATIN * 2)
 _MANY_LABELS = 50
 """With more labels than this, all are searched for at once."""

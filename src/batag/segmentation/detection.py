@@ -7,7 +7,7 @@ from batag.segmentation.variants import japanese_only, not_japanese, simplified_
 
 _KANA = re.compile("[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_LATIN = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a]")
 _WORD = re.compile(r"\b[^\W\d_]{3,}\b")
 _ENGLISH_WORDS = 3
 _LATIN_PER_LETTER = 6
@@ -15,15 +15,9 @@ _LATIN_PER_LETTER = 6
 Latin names, but English ones have few foreign letters."""
 
 
-def detect_language(text: str, *, default: str | None = None) -> str:
-    """The language of a text. If several are possible (a model number, a few characters that Chinese and Japanese share), it is
-    the default if that is one of them, else the likeliest; Chinese that may be either script counts as Traditional."""
-    first, *others = possible_languages(text)
-    return default if default in others else first
-
-
 def possible_languages(text: str) -> tuple[str, ...]:
-    """All languages that a text may be in, likeliest first; only one if it is clear."""
+    """All languages that a text may be in, likeliest first; only one if it is clear. A model number may be in any, characters
+    that Chinese and Japanese share in several; Chinese that may be either script counts as Traditional."""
     for row in LANGUAGES.values():
         own = len(re.findall(row.letters, text)) if row.letters else 0
         if own and own >= len(CJK.findall(text)) and _LATIN_PER_LETTER * own >= len(_LATIN.findall(text)):

@@ -54,4 +54,4 @@ def _inside_word(text: str, place: int) -> bool:
 
 
 def _latin(character: str) -> bool:
-    return character < "\u0250" and character.isalnum()
+    return (character < "\u0250" or "\u1e00" <= character <= "\u1eff") and character.isalnum()

@@ -3,10 +3,11 @@
 import re
 
 from batag.pages.cleaning import EMOJI
-from batag.segmentation.segmenter import KATAKANA, WORD, Segmenter
+from batag.segmentation.segmenter import KATAKANA, LETTER_MARKS, WORD, Segmenter
 
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_PIECE = re.compile(rf"{EMOJI}|{WORD}|{KATAKANA}|[^\W_{_HAN}]+|\s+|[\s\S]")
+_OTHER_WORD = rf"[^\W_{_HAN}]+(?:[{LETTER_MARKS}]+[^\W_{_HAN}]*)*"
+_PIECE = re.compile(rf"{EMOJI}|{WORD}|{KATAKANA}|{_OTHER_WORD}|\s+|[\s\S]")
 
 
 class English(Segmenter):

@@ -5,6 +5,7 @@ user's dictionary are then forced to be one token each.
 """
 
 import re
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
@@ -13,15 +14,21 @@ from batag.pages.page import Offsets
 from batag.segmentation.dictionary import Dictionary
 from batag.settings import settings
 
-_LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
-_MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe0e\ufe0f\ufe20-\ufe2f"
-_JOINED = rf"[{_LETTER}0-9]+(?:(?:['’&\-]|(?<=[0-9])[.,](?=[0-9]))[{_LETTER}0-9]+)*"
+_LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
+_ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
+_OTHER_SCRIPTS = (*range(0x370, 0x20D0), *range(0x2100, 0x3000), *range(0xA66F, 0xAC00), 0xFB1E)
+LETTER_MARKS = _ACCENTS + "".join(chr(code) for code in _OTHER_SCRIPTS if unicodedata.category(chr(code))[0] == "M")
+"""The combining marks of letters, as part of a character class: accents, vowel signs (हिन्दी), points and tones. Only those up
+to U+FFFF, so that searching for them stays fast."""
+_MARKS = f"{LETTER_MARKS}\u20d0-\u20ff\u3099\u309a\ufe0e\ufe0f"
+_RUN = rf"[{_LETTER}0-9][{_LETTER}0-9{_ACCENTS}]*"
+_JOINED = rf"{_RUN}(?:(?:['’&\-]|(?<=[0-9])[.,](?=[0-9])){_RUN})*"
 WORD = rf"{_JOINED}(?!(?<=[0-9])\ufe0f?\u20e3)(?:%|\++(?![{_LETTER}0-9])|°[CF]?)?"
 """Latin words and numbers with what belongs to them: ABC-123, L'Oréal, H&M, 1,980, 50ml, 100%, SPF50+."""
 KATAKANA = "[\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f]{2,}"
 
 # A cheap look at the first character spares the long pattern on plain Han text.
-_MAY_START = r"(?=[\sA-Za-z0-9#*\u00c0-\u024f\u203c-\u3299\uff66-\uff9f\U0001f000-\U0001faff])"
+_MAY_START = r"(?=[\sA-Za-z0-9#*\u00c0-\u024f\u1e00-\u1eff\u203c-\u3299\uff66-\uff9f\U0001f000-\U0001faff])"
 LATIN_AND_EMOJI = rf"{_MAY_START}(?:\s+|{EMOJI}|{WORD})"
 LATIN_KATAKANA_AND_EMOJI = rf"{_MAY_START}(?:\s+|{EMOJI}|{WORD}|{KATAKANA})"
 
@@ -34,7 +41,7 @@ _WHITE = frozenset(chr(code) for code in range(0x3001) if chr(code).isspace())
 
 
 class Segmenter(ABC):
-    """Splits cleaned text into tokens: `segment(text)` returns sorted offsets without overlaps and surrounding white space."""
+    """Splits cleaned text into tokens: `segment_many` returns sorted offsets without overlaps and surrounding white space."""
 
     forced: re.Pattern[str] = re.compile(LATIN_AND_EMOJI)
     """A pattern for text that must be one token; its surrounding white space is stripped."""
@@ -50,12 +57,8 @@ class Segmenter(ABC):
         """`cut` of each text; subclasses may do this faster."""
         return [self.cut(text) for text in texts]
 
-    def segment(self, text: str) -> list[Offsets]:
-        """The tokens of a text; there is only white space between tokens."""
-        return self.segment_many([text])[0]
-
     def segment_many(self, texts: list[str]) -> list[list[Offsets]]:
-        """The tokens of each text, the same as one by one."""
+        """The tokens of each text, the same as one by one; there is only white space between tokens."""
         limit = settings.segment_chunk_characters
         ends = iter(self.cut_many([text for text in texts if 0 < len(text) <= limit]))
         return [
