@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from batag.errors import BatagError, missing_package
+from batag.errors import BatagError, UsageError, missing_package
 from batag.pages.page import Page, Tag
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def train(
     check_new(out)
     base_recipe = None if base is None else recipe_of(Path(base))
     chosen = read_recipe(None if recipe is None else Path(recipe), changes=nested(settings), base=base_recipe)
-    reading = {} if columns is None else {"columns": dict(columns)}
+    reading = {} if columns is None else {"columns": _mapping(columns)}
     files = DataFiles(files_of(pages, out, "train"), () if dev is None else files_of(dev, out, "dev"), reading)
     if base is not None:
         files = files.going_on_from(Path(base), replay=bool(chosen.training.replay))
@@ -109,7 +109,7 @@ def read_pages(
     *,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
-    tagger: Tagger | None = None,
+    tagger: Tagger | Path | str | None = None,
     language: str | None = None,
     encoding: str | None = None,
     strict: bool = False,
@@ -118,15 +118,16 @@ def read_pages(
     """Yield the pages of a file; format, encoding and language are detected unless they are given.
 
     `columns` maps fields to columns of the file, such as `{"title": "product name"}`; fields that it does not name are read
-    from the columns that the `tagger` was trained on. A bad row is skipped and `on_problem` is called with a message about it;
-    with `strict` it is an error.
+    from the columns that the `tagger` (or the bundle in that folder) was trained on. A bad row is skipped and `on_problem` is
+    called with a message about it; with `strict` it is an error.
     """
     from batag.pages.problems import Problems
     from batag.segmentation.majority import read_with_language
 
     problems = Problems(strict=strict, on_problem=None if on_problem is None else lambda problem: on_problem(str(problem)))
-    usual = None if tagger is None else tagger.usual_columns
-    how = {"format": format, "columns": columns, "usual_columns": usual, "language": language, "encoding": encoding}
+    usual = None if tagger is None else _usual_columns(tagger)
+    own = None if columns is None else _mapping(columns)
+    how = {"format": format, "columns": own, "usual_columns": usual, "language": language, "encoding": encoding}
     return read_with_language(path, **how, problems=problems)
 
 
@@ -135,7 +136,29 @@ def write_pages(pages: Iterable[Page], path: Path | str, *, format: str | None =
     unless given."""
     from batag.pages.formats import write_pages as write
 
-    write(pages, path, format=format)
+    write(map(_page, pages), path, format=format)
+
+
+def _page(given: Page) -> Page:
+    if not isinstance(given, Page):
+        raise UsageError(f"{type(given).__name__} is not a page", todo="Give pages of the class Page, as read_pages yields")
+    return given
+
+
+def _mapping(columns: Mapping[str, str]) -> dict[str, str]:
+    if not isinstance(columns, Mapping):
+        todo = 'Give a dict of fields and columns, as in columns={"title": "product name"}'
+        raise UsageError(f"columns cannot be of the type {type(columns).__name__}", todo=todo)
+    return dict(columns)
+
+
+def _usual_columns(tagger: Tagger | Path | str) -> dict[str, str]:
+    """The columns that a tagger, or the bundle in a folder, was trained on."""
+    if isinstance(tagger, (str, Path)):
+        from batag.bundles.bundle import find_bundle, read_description
+
+        return read_description(find_bundle(Path(tagger))).usual_columns
+    return tagger.usual_columns
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.tiny import QUICK, as_dict, catalogue, describe, make_bundle, redescr
 import batag
 from batag.catalogue.inputs import Inputs
 from batag.catalogue.rows import read_rows
-from batag.errors import InputError
+from batag.errors import InputError, UsageError
 from batag.pages.fields import MAIN_FIELD
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
@@ -159,7 +160,9 @@ def test_python_reads_pages_and_dicts_as_the_tagger_does(bundle: Path, tmp_path:
     tagger = batag.load(bundle)
     pages = list(batag.read_pages(make_file(tmp_path / "p.csv"), tagger=tagger))
     assert [texts(page) for page in pages] == EXPECTED
-    assert list(map(list, tagger.tag_many(ROWS))) == list(map(list, tagger.tag_many(pages)))
+    by_field = {column: field for field, column in COLUMNS.items()}
+    found = [[replace(tag, field=by_field.get(tag.field, tag.field)) for tag in tags] for tags in tagger.tag_many(ROWS)]
+    assert found == list(map(list, tagger.tag_many(pages)))
     assert tagger.tag({"sku": "1", "品名": ""}) == []
     with pytest.raises(InputError, match="give it title or description or 品名 or bullets"):
         tagger.tag({"heading": "shoes"})
@@ -183,3 +186,39 @@ def test_training_writes_the_columns_and_goes_on_with_those_of_its_base(tmp_path
     assert said["columns"] == asked
     assert {*said["fields"]} == {MAIN_FIELD, "description", "bullets"}
     assert said["trained_on"]["fields"] == describe(first / "bundle")["trained_on"]["fields"]
+
+
+def test_the_field_of_a_tag_is_a_key_of_the_dict_that_was_given(bundle: Path) -> None:
+    tagger = Tagger.load(bundle)
+    text = ROWS[0]["品名"]
+    (tags, _) = tagger.tag_many([{"品名": text}, {"品名": text}])
+    named = tagger.tag({MAIN_FIELD: text})
+    assert [replace(tag, field=MAIN_FIELD) for tag in tags] == named
+    assert {tag.field for tag in tags} == ({"品名"} if named else set())
+    both = {MAIN_FIELD: text, "品名": "nothing"}
+    assert tagger.tag(both) == named
+    assert all(both[tag.field][tag.start : tag.end] == tag.text for tag in tagger.tag(both))
+
+
+def test_an_empty_table_has_no_pages_and_stops_nothing(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.csv"
+    empty.write_bytes(b"")
+    assert list(read_pages(empty, usual_columns=USUAL)) == []
+
+
+def test_a_folder_of_a_bundle_tells_its_columns_too(bundle: Path, tmp_path: Path) -> None:
+    pages = batag.read_pages(make_file(tmp_path / "p.csv"), tagger=bundle)
+    assert [texts(page) for page in pages] == EXPECTED
+
+
+def test_what_is_no_mapping_and_no_page_is_the_users_mistake(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="columns cannot be of the type str"):
+        batag.read_pages(tmp_path / "p.csv", columns="title=品名")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="dict is not a page"):
+        batag.write_pages([{MAIN_FIELD: "a"}], tmp_path / "w.csv")  # type: ignore[list-item]
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unknown_device_is_named_as_one(bundle: Path) -> None:
+    with pytest.raises(UsageError, match="'gpu' is not a device"):
+        Tagger.load(bundle, device="gpu")

@@ -50,6 +50,10 @@ def show(
         raise InputError(what, where=str(read.folder / DESCRIPTION), todo="The bundle can be used all the same") from error
 
 
+def _field(name: str, column: str) -> str:
+    return name if column == name else f"{name} (column {column})"
+
+
 def summary(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
     """The properties of a bundle, one line each."""
     from batag.labels.provenance import in_words
@@ -73,7 +77,7 @@ def summary(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
         "trained on": ", ".join(f"{trained.get(each, 0):,} {each}" for each in ("pages", "tokens", "tags")),
         "labelled by": in_words(trained.get("sources", {})) or "not given",
         "languages": ", ".join(f"{name} {number:,}" for name, number in trained.get("languages", {}).items()) or "not given",
-        "fields": ", ".join(description.fields),
+        "fields": ", ".join(_field(name, description.columns.get(name, name)) for name in description.fields),
         "dial": ", ".join(f"{point.richness:g} best for F{point.beta:g}" for point in description.dial) or "none",
         "calibration": description.calibration.method,
         "size": f"{parameters:,} parameters, {size / 1e6:.1f} MB in {len(description.files)} files",

@@ -4,16 +4,19 @@ from importlib.util import find_spec
 
 from batag.bundles.description import Description
 from batag.engines import check_engine
-from batag.errors import TRAIN_EXTRA, UsageError
+from batag.errors import TRAIN_EXTRA, UsageError, unknown_name
 
 LARGE_BYTES = 1_000_000
 """Size of an input (some thousand pages) from which tagging takes longer than loading torch."""
+DEVICES = ("auto", "cpu", "cuda", "mps")
 _LIBRARIES = {"torch": "torch", "torch-int8": "torch", "onnx": "onnxruntime"}
 
 
 def choose_engine(description: Description, *, wanted: str = "auto", device: str = "auto", large: bool = False) -> str:
     """Return the name of the engine to use. `auto` is ONNX Runtime if the bundle has its graph or, for a `large` job, the
     installed engine that was fastest when it was exported."""
+    if device.partition(":")[0] not in DEVICES:
+        raise unknown_name(device, DEVICES, "a device")
     if wanted != "auto":
         check_engine(wanted, description)
     elif device not in ("auto", "cpu") or description.reads_pages:

@@ -6,10 +6,11 @@ import statistics
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from batag.errors import UsageError
+from batag.errors import TRAIN_EXTRA, UsageError
 from batag.labels.scheme import NONE
 from batag.pages.file import open_output
 
@@ -33,9 +34,11 @@ _OF_EPOCH = {"step", "epoch", "loss", "true", "predicted"} | _SCORES
 
 
 def check_picture(path: Path) -> None:
-    """Raise an error, before any work, if a file name is neither .png nor .svg."""
+    """Raise an error, before any work, if a chart cannot be drawn to this file."""
     if path.suffix.lower() not in (".png", ".svg"):
         raise UsageError(f"{path} is neither .png nor .svg", todo="Name the chart accordingly")
+    if find_spec("matplotlib") is None:
+        raise UsageError("charts need matplotlib", todo=TRAIN_EXTRA)
 
 
 @contextmanager

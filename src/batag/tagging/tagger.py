@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -126,7 +127,7 @@ class Tagger:
         """The tags of one page in order of position, every occurrence; a page that cannot be tagged is an error."""
         tags = next(self.tag_many([page], richness=richness))
         if tags.error is not None:
-            raise InputError(tags.error, todo="See docs/tagging.md for what a page is")
+            raise InputError(tags.error, todo="See docs/python.md for what a page is")
         return tags
 
     def tag_many(self, pages: Iterable[AnyPage], richness: Richness = None, *, batch: int | None = None) -> Iterator[Tags]:
@@ -144,8 +145,8 @@ class Tagger:
         for some in _growing(pages, first=size or 1, most=size or _BATCH):
             read = [self._read(page) for page in some]
             tagged = iter(self.tags_of_all(self.predict_all([page for page in read if isinstance(page, Page)]), richness))
-            for page in read:
-                yield Tags(next(tagged)) if isinstance(page, Page) else Tags(error=page)
+            for given, page in zip(some, read, strict=True):
+                yield Tags(self._by_key(next(tagged), given)) if isinstance(page, Page) else Tags(error=page)
 
     def predict(self, pages: Iterable[Page]) -> Iterator[Prediction]:
         """Yield each page in tokens with label probabilities, for `tags_of` and `labels_of`."""
@@ -202,6 +203,18 @@ class Tagger:
             predictions.append(Prediction(each.page, each.fields, parts, each.language, again, each.by_file))
         return predictions
 
+    def _by_key(self, tags: list[Tag], page: AnyPage) -> list[Tag]:
+        """The tags of a dict with the names of its own keys as fields: `page[tag.field][tag.start : tag.end]` is the tag."""
+        columns = self._columns_of(page) if not isinstance(page, Page) else {}
+        if all(field == column for field, column in columns.items()):
+            return tags
+        return [replace(tag, field=columns.get(tag.field, tag.field)) for tag in tags]
+
+    def _columns_of(self, page: Mapping[str, Any]) -> dict[str, str]:
+        """The keys of a dict that fields are read from; a field that is there by its own name is read from that."""
+        usual = {field: column for field, column in self.usual_columns.items() if field == column or field not in page}
+        return columns_in(page, columns={}, usual=usual)
+
     def _read(self, page: AnyPage) -> Page | str:
         """The page, or the reason why it cannot be read."""
         if isinstance(page, Page):
@@ -214,7 +227,7 @@ class Tagger:
         texts = [*STANDARD_FIELDS, *(column for field, column in usual.items() if field not in _NO_TEXTS)]
         try:
             reader = RecordReader(problems=problems, stem="page", hint=f"give it {' or '.join(texts)}")
-            read = reader.page(page, where="page", number=1, columns=columns_in(page, columns={}, usual=usual))
+            read = reader.page(page, where="page", number=1, columns=self._columns_of(page))
         except BatagError as error:
             return str(error)
         if read is None and problems.counts.keys() == {"empty-page"} and {*texts, "fields", "tokens"} & page.keys():
