@@ -28,7 +28,11 @@ class Settings:
     part_bytes: int = _limit(33_554_432, "bytes of input after which a part ends even with fewer pages")
     shown_problems: int = _limit(10, "problems that a command prints")
     sniff_bytes: int = _limit(262_144, "how many bytes of a file are examined to detect its format, encoding and language")
-    threads: int = _limit(1, "CPU threads of `tag` and `evaluate`; with matrices this small more are seldom faster")
+    threads: int = _limit(
+        1,
+        "CPU threads of `tag`, `evaluate`, `batag.load` and the comparison in `export`; with matrices this small more are "
+        "seldom faster",
+    )
     rare_class_tags: int = _limit(50, "a class with fewer tags than this is called rare")
     backbone_cache_bytes: int = _limit(1_000_000_000, "size of the cache of a backbone's hidden states, in bytes")
     few_dev_pages: int = _limit(30, "with fewer dev pages, `train` warns that the choice of the best epoch is mostly chance")

@@ -756,12 +756,12 @@ def test_the_committed_bundle_has_all_that_a_bundle_may_have_and_is_small() -> N
     assert sum(path.stat().st_size for path in COMMITTED.iterdir()) < 500_000
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.5, 3e38])
-def test_a_share_that_is_none_is_refused(tmp_path: Path, share: float) -> None:
+@pytest.mark.parametrize("mixing_weight", [-0.1, 1.5, 3e38])
+def test_a_mixing_weight_outside_0_to_1_is_refused(tmp_path: Path, mixing_weight: float) -> None:
     folder = make_bundle(tmp_path / "bundle", head={"window_crf": 1, "window_crf_buckets": 50})
     weights = dict(read_bundle(folder).weights)
     assert weights[MIXING_WEIGHT] == 0.5
-    exchange(folder, "model.safetensors", save(weights | {MIXING_WEIGHT: torch.tensor(share)}))
+    exchange(folder, "model.safetensors", save(weights | {MIXING_WEIGHT: torch.tensor(mixing_weight)}))
     with pytest.raises(InputError, match=r"window_crf\.mixing_weight is .*, not from 0 to 1"):
         read_bundle(folder).model()
 

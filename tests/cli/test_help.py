@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from batag.cli import COMMANDS
+from batag.cli import COMMANDS, options
+from batag.pages.cleaning import RULES
+from batag.pages.formats import FORMATS
+from batag.segmentation import SEGMENTATIONS
 
 NAMES = [name.rpartition(".")[2] for name in COMMANDS]
 
@@ -34,6 +40,22 @@ def test_each_command_explains_itself_and_offers_json(batag, command: str) -> No
     done = batag(command, "--help")
     assert done.returncode == 0
     assert "--json" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "listed", "names"),
+    [
+        (options.Rules, "comma-separated: (.*?) \\(default", RULES),
+        (options.Segmentation, "Segmenter: (.*)\\.", SEGMENTATIONS),
+        (options.Format, "input: (.*?) \\(default", FORMATS),
+        (options.To, "write: (.*?) \\(default", [name for name, each in FORMATS.items() if each.writes]),
+    ],
+    ids=["rules", "segmentations", "formats", "formats to write"],
+)
+def test_help_lists_every_name_that_an_option_takes(option: Any, listed: str, names: Iterable[str]) -> None:
+    (found,) = re.findall(listed, option.__metadata__[0].help)
+    words = re.sub(r"\([^)]*\)", "", found).replace(" or ", ", ").split(",")
+    assert {word.strip() for word in words} - {""} == {*names}
 
 
 def test_version_is_the_packages(batag) -> None:

@@ -109,7 +109,7 @@ def test_a_round_trip_keeps_who_set_each_tag_and_whether_a_person_saw_the_page(
 
 
 def page_of_line(tmp_path: Path, **extra: Any) -> tuple[Page, Problems]:
-    """The page of a JSON line with two tags (or those given) and these facts."""
+    """The page of a JSON line with two tags (or those given) and these keys."""
     tags = [{"start": 0, "end": 4, "label": "brand"}, {"start": 5, "end": 7, "label": "goods", "source": "model"}]
     path = written(tmp_path / "a.jsonl", json.dumps({"title": "ACME 跑鞋", "tags": tags} | extra) + "\n")
     (page,), problems = read_with_problems(path)

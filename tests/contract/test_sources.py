@@ -127,7 +127,7 @@ def test_formats_that_cannot_say_who_set_a_tag_say_how_many_they_lose(tmp_path: 
     write_pages(ALL, tmp_path / "pages.jsonl")
     done = typed("convert", tmp_path / "pages.jsonl", tmp_path / f"out.{name}")
     assert done.returncode == 0
-    assert "2 tags by terms and 1 tag by model on 4 unseen pages" in " ".join(done.stderr.split())
+    assert "2 tags by terms and 1 tag by model on 4 pages that no person has reviewed" in " ".join(done.stderr.split())
     assert "will count as a person's" in " ".join(done.stderr.split())
     write_pages([PEOPLES, NONE_BY_PEOPLE, NOBODYS], tmp_path / "pages.jsonl")
     assert "the source of a tag" not in typed("convert", tmp_path / "pages.jsonl", tmp_path / f"out.{name}").stderr

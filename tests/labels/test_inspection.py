@@ -59,7 +59,7 @@ def test_counts_of_a_tiny_data_set() -> None:
     assert list(found["classes"]) == ["none", "goods", "brand"]
     assert found["ratio"] == "2 : 1.5 : 1"
     assert found["duplicate_pages"] == 0
-    assert found["neighbouring_tags_of_one_class"] == 0
+    assert found["touching_tags"] == 0
     assert "unknown_words" not in found
 
 
@@ -244,13 +244,13 @@ def test_touching_tags_of_one_class_are_counted() -> None:
         made("2", "red hat and coat", ("red hat", "goods"), ("coat", "goods")),
         made("3", "ACME hat coat", ("ACME", "brand"), ("hat", "goods"), ("coat", "goods")),
     ]
-    assert report(pages)["splits"]["train"]["neighbouring_tags_of_one_class"] == 2
+    assert report(pages)["splits"]["train"]["touching_tags"] == 2
 
 
 def test_tags_at_the_borders_of_two_fields_do_not_touch() -> None:
     tags = (Tag("title", 0, 3, "x", "hat"), Tag("description", 0, 4, "x", "coat"))
     page = Page("1", {"title": "hat", "description": "coat"}, language="en", tags=tags)
-    assert report([page])["splits"]["train"]["neighbouring_tags_of_one_class"] == 0
+    assert report([page])["splits"]["train"]["touching_tags"] == 0
 
 
 def test_nothing_at_all_is_a_report_too() -> None:

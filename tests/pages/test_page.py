@@ -65,10 +65,10 @@ def test_a_page_of_tags_by_people_is_reviewed_and_one_with_a_tag_by_a_machine_ne
 
 def test_what_is_left_on_a_page_that_a_person_has_seen_is_the_persons() -> None:
     tags = tuple(Tag("title", 0, 1, "x", "a", 0.5, source=source) for source in SOURCES)
-    page = Page("1", {"title": "ab"}, tags=tags).seen()
+    page = Page("1", {"title": "ab"}, tags=tags).reviewed_by_person()
     assert page.reviewed
     assert {tag.source for tag in page.tags} == {"person"}
-    assert Page("1", {"title": "ab"}).seen().labelled
+    assert Page("1", {"title": "ab"}).reviewed_by_person().labelled
 
 
 @pytest.mark.parametrize("name", ["id", "fields", "tags", "labelled", "language"])

@@ -137,7 +137,7 @@ def test_rows_are_compared_where_the_base_is_a_row() -> None:
     assert result.pairs("CLA(1,20)") == [(("CLA(1,1)", "BAT"), ("CLA(1,20)", "BAT"))]
 
 
-def test_facts_hold_every_seed_and_difference(half: Result) -> None:
+def test_the_report_holds_every_seed_and_difference(half: Result) -> None:
     report = half.to_dict()
     assert report["cells"][0]["end"]["macro_f1"] == [90.0, 88.0]
     assert report["cells"][0]["paper"] == {"macro_f1": 85.7, "macro_f2": 85.7}

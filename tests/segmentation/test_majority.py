@@ -1,4 +1,4 @@
-"""Short pages that do not tell their language are read like most pages of their file, and how many is said."""
+"""Short pages that do not tell their language are read like most pages of their file, and the commands print how many."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_file_without_a_majority_leaves_each_page_to_its_own_guess(tmp_path: P
     assert read(tmp_path, ["外套", "NIKE"]) == {"外套": "zh-Hant", "NIKE": "en"}
 
 
-def test_a_language_that_is_said_is_the_language(tmp_path: Path) -> None:
+def test_a_language_that_is_given_is_the_language(tmp_path: Path) -> None:
     assert set(read(tmp_path, ["外套", *SIMPLIFIED], language="ja").values()) == {"ja"}
     lines = ['{"title": "外套", "language": "ja"}', '{"title": "外套"}', '{"title": "连衣裙"}', '{"title": "雨衣 儿童"}']
     path = written(tmp_path / "b.jsonl", "\n".join(lines) + "\n")
@@ -109,5 +109,7 @@ def test_every_command_that_reads_a_file_says_how_many_pages_are_read_like_the_r
     for command in commands:
         done = typed(*command)
         assert done.returncode == 0, done.stderr
-        said = " ".join(done.stderr.split())
-        assert said.count("1 page without a clear language, read as ja like most of the file (--language sets it for all)") == 1
+        message = " ".join(done.stderr.split())
+        assert (
+            message.count("1 page without a clear language, read as ja like most of the file (--language sets it for all)") == 1
+        )

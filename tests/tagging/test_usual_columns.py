@@ -16,12 +16,13 @@ import batag
 from batag.catalogue.inputs import Inputs
 from batag.catalogue.rows import read_rows
 from batag.errors import InputError, UsageError
-from batag.pages.fields import MAIN_FIELD
+from batag.pages.fields import MAIN_FIELD, STANDARD_FIELDS
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
 from batag.tagging.tagger import Tagger
 
 COLUMNS = {MAIN_FIELD: "品名", "id": "sku"}
+STANDARD = " or ".join([", ".join(STANDARD_FIELDS[:-1]), STANDARD_FIELDS[-1]])
 USUAL = {**COLUMNS, "bullets": "bullets"}
 ROWS = [{"sku": "a1", "品名": "NOTEL running shoes", "bullets": "red", "price": "9"}]
 ROWS += [{"sku": "a2", "品名": "acme 跑鞋", "bullets": "blue", "price": "8"}]
@@ -101,10 +102,10 @@ def test_a_file_with_standard_names_needs_none_of_the_usual_columns(name: str, t
 @pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.xlsx", "p.jsonl"])
 def test_a_file_without_any_of_them_is_an_error_that_names_them(name: str, tmp_path: Path) -> None:
     file = make_file(tmp_path / name, [{"sku": "1", "heading": "shoes"}])
-    said = rf"has no column 品名 \(as {MAIN_FIELD}\), bullets, title or description.*the columns are sku, heading"
-    with pytest.raises(InputError, match=said):
+    message = rf"has no column 品名 \(as {MAIN_FIELD}\), bullets, {STANDARD}.*the columns are sku, heading"
+    with pytest.raises(InputError, match=message):
         list(read_pages(file, usual_columns=USUAL))
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         list(Inputs(paths=(str(file),), usual_columns=USUAL).parts())
 
 
@@ -131,8 +132,8 @@ def test_commands_read_by_the_columns_of_the_bundle(bundle: Path, tmp_path: Path
     for more in ([], ["--out", tmp_path / "bad"]):
         done = typed("tag", bundle, bad, *more)
         assert done.returncode == 1
-        assert "has no column 品名 (as title), bullets, title or description" in done.stderr
-        assert "--columns title=NAME" in done.stderr
+        assert f"has no column 品名 (as {MAIN_FIELD}), bullets, {STANDARD}" in done.stderr
+        assert f"--columns {MAIN_FIELD}=NAME" in done.stderr
 
 
 def test_evaluating_reads_by_the_columns_of_the_bundle(tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_evaluating_reads_by_the_columns_of_the_bundle(tmp_path: Path) -> None:
     copy.mkdir()
     for each in changed.iterdir():
         (copy / each.name).write_bytes(each.read_bytes())
-    redescribe(copy, lambda said: said.update(columns={MAIN_FIELD: "品名", "tags": "marks"}))
+    redescribe(copy, lambda description: description.update(columns={MAIN_FIELD: "品名", "tags": "marks"}))
     tagger = batag.load(copy)
     expected = batag.evaluate(tagger, tmp_path / "plain.jsonl")
     assert batag.evaluate(tagger, tmp_path / "shop.jsonl") == expected
@@ -164,7 +165,7 @@ def test_python_reads_pages_and_dicts_as_the_tagger_does(bundle: Path, tmp_path:
     found = [[replace(tag, field=by_field.get(tag.field, tag.field)) for tag in tags] for tags in tagger.tag_many(ROWS)]
     assert found == list(map(list, tagger.tag_many(pages)))
     assert tagger.tag({"sku": "1", "品名": ""}) == []
-    with pytest.raises(InputError, match="give it title or description or 品名 or bullets"):
+    with pytest.raises(InputError, match=f"give it {' or '.join(STANDARD_FIELDS)} or 品名 or bullets"):
         tagger.tag({"heading": "shoes"})
 
 
@@ -182,10 +183,10 @@ def test_training_writes_the_columns_and_goes_on_with_those_of_its_base(tmp_path
     assert describe(first / "bundle")["columns"] == asked
     again = {"training.epochs": 1, "training.export": False, "training.replay": 0.0}
     batag.train(file, out=second, base=first, settings=again, device="cpu")
-    said = describe(second / "bundle")
-    assert said["columns"] == asked
-    assert {*said["fields"]} == {MAIN_FIELD, "description", "bullets"}
-    assert said["trained_on"]["fields"] == describe(first / "bundle")["trained_on"]["fields"]
+    description = describe(second / "bundle")
+    assert description["columns"] == asked
+    assert {*description["fields"]} == {MAIN_FIELD, "description", "bullets"}
+    assert description["trained_on"]["fields"] == describe(first / "bundle")["trained_on"]["fields"]
 
 
 def test_the_field_of_a_tag_is_a_key_of_the_dict_that_was_given(bundle: Path) -> None:

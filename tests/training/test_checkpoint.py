@@ -103,7 +103,7 @@ def test_saving_changes_nothing_and_the_same_learner_gives_the_same_bytes(tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["a", "b"]
 
 
-def test_tensors_and_facts_of_any_kind_come_back(tmp_path: Path) -> None:
+def test_tensors_and_metadata_of_any_kind_come_back(tmp_path: Path) -> None:
     tensors = {
         "whole": torch.arange(6).reshape(2, 3),
         "turned": torch.randn(4, 3).T,

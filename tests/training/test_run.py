@@ -385,7 +385,7 @@ def test_a_folder_without_recipe_or_data_is_not_a_run(tmp_path: Path, done: Fini
     ["", "{", "[]", "{}", '{"train": 3, "dev": [], "reading": {}}', "\udcff", '{"train": [{}]}', "[" * 100_000],
     ids=lambda content: repr(content)[:20],
 )
-def test_damaged_facts_of_the_pages_are_one_clear_error(tmp_path: Path, done: FinishedRun, content: str) -> None:
+def test_a_damaged_record_of_the_pages_is_one_clear_error(tmp_path: Path, done: FinishedRun, content: str) -> None:
     copy = Path(shutil.copytree(done.folder, tmp_path / "copy"))
     written(copy / "data.json", content.encode("utf-8", "surrogateescape"))
     with pytest.raises(InputError, match="damaged") as caught:

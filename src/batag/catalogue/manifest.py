@@ -77,7 +77,7 @@ class Manifest:
         return data is not None and hashlib.sha256(data).hexdigest() == report.sha256
 
     def check_names(self) -> None:
-        """Raise an error if there is a file with the name of a part that has no record."""
+        """Raise an error if the folder has a file named like a part that no job recorded."""
         known = {self.file_of(number) for number in _recorded(self.place)}
         looks = re.compile(rf"part-\d{{6,}}{re.escape(self.options.suffix)}")
         for name in self.place.sizes():

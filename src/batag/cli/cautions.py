@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _IDLE = 0.05
 
 
-def unseen(measured_by: str) -> list[str]:
+def not_reviewed(measured_by: str) -> list[str]:
     """The warning that the scores are not measured on pages that a person has reviewed."""
     if measured_by == PERSON:
         return []

@@ -59,8 +59,8 @@ def curve(
         given = [page for path in pages for page in watched(reading.pages(path, found), doing="reading")]
         held = None if dev is None else [page for path in dev for page in reading.pages(path, found)]
     err = console(error=True)
-    if unseen := sum(page.reviewed is False for page in [*given, *(held or [])]):
-        note = f"left out {counted(unseen, 'page')} that no person has reviewed: a learning curve needs labels of people"
+    if not_reviewed := sum(page.reviewed is False for page in [*given, *(held or [])]):
+        note = f"left out {counted(not_reviewed, 'page')} that no person has reviewed: a learning curve needs labels of people"
         err.print(note, style="yellow")
     without: list[dict[str, int]] = []
     points: list[Point] = []
@@ -100,7 +100,7 @@ def curve(
     draw_learning_curve([asdict(point) for point in points], picture, title=f"{names}: learning curve")
     promises = {metric: pages_for(points, metric, gain=0.01) for metric in ("macro_f1", "macro_f2")}
     if as_json:
-        report = {"points": [asdict(point) for point in points], "without_tags": without, "not_reviewed_left_out": unseen}
+        report = {"points": [asdict(point) for point in points], "without_tags": without, "not_reviewed_left_out": not_reviewed}
         print_json(report | {"pages_for_one_point_more": promises, "chart": str(picture)})
         return
     rows = sorted({point.pages for point in points})

@@ -25,7 +25,7 @@ def sample(
     out: Annotated[
         str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ..., also .gz); - for standard output.")
     ] = "-",
-    to: Annotated[str | None, typer.Option("--to", help="Format to write (default: from the file name).")] = None,
+    to: options.To = None,
     as_json: options.Json = False,
 ) -> None:
     """Write labelled pages of a made-up catalogue with five shops and three languages."""
@@ -121,13 +121,7 @@ def split(
 def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="File to read; - for standard input.")],
     target: Annotated[str, typer.Argument(metavar="OUT", help="File to write; - for standard output.")],
-    to: Annotated[
-        str | None,
-        typer.Option(
-            "--to",
-            help="Format to write: jsonl, parquet, csv, tsv, xlsx, conll, words, doccano or label-studio (default: from OUT).",
-        ),
-    ] = None,
+    to: options.To = None,
     bom: options.Bom = False,
     excel_safe: options.ExcelSafe = False,
     reviewed: Annotated[
@@ -154,18 +148,18 @@ def convert(
     cutter = segmentation_of(segmentation, dictionary)
     kept: Counter[str] = Counter()
 
-    def seen(pages: Iterable[Page]) -> Iterator[Page]:
+    def as_reviewed(pages: Iterable[Page]) -> Iterator[Page]:
         for page in pages:
             kept.update(tag.source for tag in page.tags if tag.source != PERSON)
             # Labels that could not be read are not "a person says that there is none".
             unread = not page.labelled and not page.extra.keys().isdisjoint(("tags", "labels"))
-            yield page if unread else page.seen()
+            yield page if unread else page.reviewed_by_person()
 
     with reading.collected() as found:
         read = read_with_language if written in NEEDS_TOKENS else read_pages
         reader = read(source, **reading.options, problems=found)
         pages = watched(reader, doing="converting")
-        pages = seen(pages) if reviewed else pages
+        pages = as_reviewed(pages) if reviewed else pages
         count = save(pages, target, source=source, format=written, problems=found, segmentation=cutter, **extra)
     if as_json and target != "-":
         report = {"in": source, "from": reader.format, "out": target, "to": written, "pages": count}
@@ -202,11 +196,11 @@ def segment(
 
     check_targets([reading.problems], [*(texts or []), dictionary])
     cutter = segmentation_of(segmentation, dictionary, rules=rules)
-    out, untold = console(), Counter[str]()
+    out, by_file = console(), Counter[str]()
     with reading.collected() as found:
         for page in text_or_pages(texts or [], field="text", doing="segmenting", problems=found, **reading.options):
             (tokenized,) = cutter.tokenize([page])
-            untold[tokenized.language] += tokenized.by_file
+            by_file[tokenized.language] += tokenized.by_file
             for field in tokenized.fields:
                 if as_json:
                     tokens = [
@@ -223,4 +217,4 @@ def segment(
                     out.print(Text(" ").join(Text(word, style) for word, style in words))
                 else:
                     typer.echo(separator.join(field.words))
-    note_by_file(untold)
+    note_by_file(by_file)

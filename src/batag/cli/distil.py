@@ -43,7 +43,7 @@ def distil(
 ) -> None:
     """Distil a large bundle into a small one on unlabelled pages: nearly as accurate and many times faster."""
     from batag.bundles.bundle import read_bundle
-    from batag.cli.cautions import unseen, without_onnx
+    from batag.cli.cautions import not_reviewed, without_onnx
     from batag.pages.file import check_targets
     from batag.training.distillation import Distillation, student_recipe
     from batag.training.folder import check_new
@@ -65,7 +65,7 @@ def distil(
     finished, statistics = run.ship(out, epochs[-1]), run.data.statistics
     scores = finished.scores
     if "dev" in scores:
-        for line in unseen(scores["dev"]["measured_by"]):
+        for line in not_reviewed(scores["dev"]["measured_by"]):
             console(error=True).print(line, style="bold red")
     if as_json:
         print_json({"bundle": str(out), "teacher": str(teacher.folder), "trained_on": statistics, "metrics": scores})

@@ -40,7 +40,7 @@ def evaluate(
     as_json: options.Json = False,
 ) -> None:
     """Evaluate a bundle by tokens (macro F1 and F2) and by tags (exact match), overall and by language, field and shop."""
-    from batag.cli.cautions import unseen
+    from batag.cli.cautions import not_reviewed
     from batag.cli.files import note_by_file
     from batag.evaluation.charts import check_picture, draw_scores
     from batag.pages.file import check_targets, once_only, open_output
@@ -71,7 +71,7 @@ def evaluate(
                 raise InputError("no page could be read", where=where, todo=todo)
             raise InputError("no labelled page to score on", where=where, todo="See docs/labelling.md")
     report = assessment.report()
-    for line in unseen(assessment.measured_by):
+    for line in not_reviewed(assessment.measured_by):
         console(error=True).print(line, style="bold red")
     note_by_file(assessment.languages_by_file)
     if dial is not None:

@@ -43,7 +43,7 @@ def export(
 ) -> None:
     """Add an engine to a bundle, after comparing its probabilities, labels, scores and throughput with float32 torch."""
     from batag.bundles.bundle import read_bundle
-    from batag.cli.cautions import unseen
+    from batag.cli.cautions import not_reviewed
     from batag.engines.export import check_export
     from batag.engines.export import export as make
     from batag.labels.provenance import Measuring
@@ -56,7 +56,7 @@ def export(
         files = (reading.pages(path, found, usual_columns=read.description.usual_columns) for path in pages or [])
         given = Measuring(chain.from_iterable(files))
         labelled = _labelled_words(read, given if pages else None)
-    for line in unseen(given.by):
+    for line in not_reviewed(given.by):
         console(error=True).print(line, style="bold red")
     made = make(read, engine=engine, pages=labelled, force=force)
     if as_json:

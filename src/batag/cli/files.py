@@ -87,15 +87,15 @@ def save(
     **options: Any,
 ) -> int:
     """Write pages and return their number. Column formats get tokens first; tags that cannot be kept are reported."""
-    count = unseen = 0
+    count = not_reviewed = 0
     lost: Counter[str] = Counter()
 
     def passing() -> Iterable[Page]:
-        nonlocal count, unseen
+        nonlocal count, not_reviewed
         for page in pages:
             count += 1
             if format in NEEDS_TOKENS and page.reviewed is False:
-                unseen += 1
+                not_reviewed += 1
                 lost.update(tag.source for tag in page.tags if tag.source != PERSON)
             yield bring_tokens(page, segmentation) if format in NEEDS_TOKENS else page
         if not count:
@@ -103,8 +103,8 @@ def save(
             raise problems.no_page(source)
 
     write_pages(passing(), path, format=format, **options)
-    if unseen:
-        note_lost_sources(format, lost, pages=unseen)
+    if not_reviewed:
+        note_lost_sources(format, lost, pages=not_reviewed)
     return count
 
 
@@ -118,6 +118,6 @@ def note_lost_sources(format: str, tags: Mapping[str, int], *, pages: int) -> No
     """Print that the format cannot store the sources of tags (`tags` counts them by source) on pages that nobody reviewed."""
     named = [f"{counted(number, 'tag')} by {name}" for name, number in Counter(tags).most_common() if number]
     note = f"{format} cannot store the source of a tag, nor that a page was not reviewed: "
-    note += f"{' and '.join(named) or 'no tag by a machine'} on {counted(pages, 'unseen page')} "
+    note += f"{' and '.join(named) or 'no tag by a machine'} on {counted(pages, 'page')} that no person has reviewed "
     note += "will count as a person's when the file is read again"
     console(error=True).print(note, style="bold yellow")

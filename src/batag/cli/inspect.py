@@ -103,9 +103,9 @@ def show(report: dict[str, Any], out: Console) -> None:
             lines["rare classes"] = (
                 ", ".join(counts["rare_classes"]) + f" (fewer than {settings.rare_class_tags} tags: too few to trust)"
             )
-        if counts["neighbouring_tags_of_one_class"]:
+        if counts["touching_tags"]:
             lines["touching tags"] = (
-                f"{counts['neighbouring_tags_of_one_class']:,} pairs of one class with nothing between; "
+                f"{counts['touching_tags']:,} pairs of one class with nothing between; "
                 "the flat scheme joins each pair to one tag: train with --set pages.scheme=bio"
             )
         for key, value in lines.items():

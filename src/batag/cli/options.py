@@ -58,6 +58,14 @@ Strict = Annotated[
     ),
 ]
 ProblemFile = Annotated[Path | None, typer.Option("--problems", help="Write all problems of the input to this JSONL file.")]
+To = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        help="Format to write: jsonl, parquet, csv, tsv, xlsx, conll, words, doccano or label-studio (default: from the "
+        "file name).",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Richness = Annotated[
     str | None,
@@ -88,7 +96,9 @@ UserDictionary = Annotated[
 Rules = Annotated[
     str | None,
     typer.Option(
-        "--rules", help="Cleaning rules, comma-separated; +emoji adds a rule to the default ones, -promo removes one."
+        "--rules",
+        help="Cleaning rules, comma-separated: html, urls, controls, width, promo, punctuation, emoji, spaces (default: all "
+        "but emoji). A list replaces the default; +emoji and -promo change it.",
     ),
 ]
 

@@ -23,7 +23,7 @@ def show(
     """Print a bundle's labels, training data, scores, size and engines, and verify the checksums of its files."""
     from batag.bundles.bundle import read_bundle
     from batag.bundles.description import DESCRIPTION
-    from batag.cli.cautions import unseen
+    from batag.cli.cautions import not_reviewed
     from batag.pages.page import PERSON
 
     read = read_bundle(bundle)
@@ -39,7 +39,7 @@ def show(
         for key, value in summary(read, parameters=parameters, size=size).items():
             out.print(f"{key:13} {visible(value)}")
         if dev := description.metrics.get("dev"):
-            for line in unseen(dev.get("measured_by", PERSON)):
+            for line in not_reviewed(dev.get("measured_by", PERSON)):
                 out.print(line, style="bold red")
             out.print(f"scores on {description.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):")
             show_scores(dev, out)

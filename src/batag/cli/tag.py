@@ -68,7 +68,10 @@ def tag(
         typer.Option("--restart", help="Start over: discard an unfinished job and replace a finished file."),
     ] = False,
     engine: options.Engine = "auto",
-    device: options.Device = "auto",
+    device: Annotated[
+        str,
+        typer.Option("--device", help="Device to run on: auto, cpu, cuda or mps; auto is the CPU in a catalogue job."),
+    ] = "auto",
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:

@@ -91,7 +91,7 @@ def train(
 
 def train_watched(run: Run, *, device: str, reading: options.Reading = options.READING) -> FinishedRun:
     """Prepare and train a run with progress on standard error: a bar at a terminal, a line per epoch in a log."""
-    from batag.cli.cautions import notes, rare_classes, sources, unseen
+    from batag.cli.cautions import not_reviewed, notes, rare_classes, sources
     from batag.training.window_crf import ROUNDS
 
     err = console(error=True)
@@ -100,7 +100,7 @@ def train_watched(run: Run, *, device: str, reading: options.Reading = options.R
         watch = partial(progress, doing="reading and segmenting pages", announced=True)
         prepared = run.prepare(device=device, problems=found, watch=watch, fitting=fitting)
     data = prepared.data
-    for line in unseen(data.statistics["measured_by"]):
+    for line in not_reviewed(data.statistics["measured_by"]):
         err.print(line, style="bold red")
     for line in sources(data.statistics):
         err.print(line)

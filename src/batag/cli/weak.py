@@ -30,7 +30,7 @@ def weak(
     out: Annotated[
         str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ..., also .gz); - for standard output.")
     ] = "-",
-    to: Annotated[str | None, typer.Option("--to", help="Format to write (default: from the file name).")] = None,
+    to: options.To = None,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,
     reading: options.Reading = options.READING,
@@ -48,9 +48,9 @@ def weak(
     marking = Marking(_lists(terms), cutter)
     with reading.collected() as found:
         reader = reading.pages(source, found)
-        given = _counted(watched(reader, doing="marking"), untold := Counter[str]())
+        given = _counted(watched(reader, doing="marking"), by_file := Counter[str]())
         save(marking(given), out, source=source, format=written, problems=found, segmentation=cutter)
-    note_by_file(untold)
+    note_by_file(by_file)
     report = marking.report() | {"out": out, "problems": dict(found.counts)}
     if as_json and out != "-":
         print_json(report)
@@ -58,13 +58,13 @@ def weak(
         _show(report)
 
 
-def _counted(pages: Iterable[Page], untold: Counter[str]) -> Iterator[Page]:
-    """The pages, and in `untold` by language how many have only that of most pages of the file."""
+def _counted(pages: Iterable[Page], counts: Counter[str]) -> Iterator[Page]:
+    """The pages, and in `counts` by language how many have only that of most pages of the file."""
     from batag.segmentation.segmentation import settled_language
 
     for page in pages:
         language, by_file = settled_language(page)
-        untold[language] += by_file
+        counts[language] += by_file
         yield page
 
 

@@ -142,7 +142,7 @@ class _KnownPositions(nn.Module):
 
 
 def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]]) -> bytes:
-    """The encoder as an ONNX file for any number of pages of any length up to the window (at least 2,048 tokens)."""
+    """The encoder as an ONNX file for any number of pages of up to the window or 2,048 tokens, whichever is longer."""
     description = bundle.description
     longest = max(description.window, _LONGEST)
     encoder = deepcopy(reference.model.encoder)

@@ -107,7 +107,7 @@ class Featurizer:
 
     @staticmethod
     def fold(word: str) -> str:
-        """The form under which a word is looked up in the vocabulary; the shape keeps its case."""
+        """The word in lower case, as the vocabulary has it; shapes are computed from the original word."""
         return word.lower()
 
     @property
@@ -160,13 +160,13 @@ class Featurizer:
         words_U = np.fromiter((each.word for each in known), dtype=np.int64, count=len(known))
         arrays: dict[str, Array] = {"words": words_U[of_token_BL], "mask": rows_BL > 0, "word_of_token": of_token_BL}
         if self.ngram_buckets:
-            arrays["ngrams"], arrays["ngram_offsets"] = _in_a_row([each.ngrams for each in known])
+            arrays["ngrams"], arrays["ngram_offsets"] = _concatenated([each.ngrams for each in known])
             arrays["shapes"] = np.array([each.shape for each in known])
         if self.part_of_speech_buckets:
             parts = [each.parts_of_speech for each in known]
-            arrays["parts_of_speech"], arrays["part_of_speech_offsets"] = _in_a_row(parts)
+            arrays["parts_of_speech"], arrays["part_of_speech_offsets"] = _concatenated(parts)
         if window and self.window:
-            arrays["window"], arrays["window_offsets"] = _in_a_row([rows for each in known for rows in each.window])
+            arrays["window"], arrays["window_offsets"] = _concatenated([rows for each in known for rows in each.window])
         if pretrained and self.pretrained is not None:
             vectors = [each.pretrained for each in known if each.pretrained is not None]
             arrays["pretrained"] = self.pretrained.of(pages, np.stack(vectors)[of_token_BL] if vectors else None)
@@ -200,7 +200,7 @@ def _compact(features: WordFeatures, vector: Floats | None) -> _Known:
     return _Known(features.word, ngrams, features.shape, parts, tuple(window), vector)
 
 
-def _in_a_row(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
+def _concatenated(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
     """Concatenate arrays, and return the offsets at which each begins."""
     return np.concatenate(rows), np.cumsum([0, *map(len, rows[:-1])])
 

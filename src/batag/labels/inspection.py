@@ -222,7 +222,7 @@ class Inspection:
                 for each, number in (tokens | {each: tokens.get(each, 0) for each in counts.class_tags}).items()
             },
             "rare_classes": sorted(each for each, number in counts.class_tags.items() if number < settings.rare_class_tags),
-            "neighbouring_tags_of_one_class": counts.touching,
+            "touching_tags": counts.touching,
             "duplicate_pages": counts.duplicates,
         }
         if name != "train" and "train" in self.splits:

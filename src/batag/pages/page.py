@@ -75,7 +75,7 @@ class Page:
         """The length of all fields together."""
         return sum(map(len, self.fields.values()))
 
-    def seen(self) -> Page:
+    def reviewed_by_person(self) -> Page:
         """The page after a person's review: its tags become the person's."""
         tags = tuple(replace(tag, source=PERSON) for tag in self.tags)
         return replace(self, tags=tags, labelled=True, reviewed=True)

@@ -89,7 +89,7 @@ class RecordReader:
             where=where,
             reviewed=reviewed,
         )
-        return page.seen() if reviewed else page
+        return page.reviewed_by_person() if reviewed else page
 
     def _fields(self, record: Mapping[str, Any], names: Sequence[str], note: Note) -> dict[str, str] | None:
         values = {name: value for name in names if (value := record.get(name)) is not None}

@@ -18,7 +18,7 @@ def triplet_loss(anchor_ND: Tensor, positive_ND: Tensor, negative_ND: Tensor, *,
 
 
 def tuplet_loss(anchor_ND: Tensor, positive_ND: Tensor, negatives_NKD: Tensor, *, margin: float = 1.0) -> Tensor:
-    """One positive against K negatives, averaged over all; with K = 1 it is the triplet loss."""
+    """One positive against K negatives, averaged over all samples and negatives; with K = 1 it is the triplet loss."""
     near_N1 = squared_distance(anchor_ND, positive_ND).unsqueeze(1)
     far_NK = squared_distance(anchor_ND.unsqueeze(1), negatives_NKD)
     return F.relu(near_N1 - far_NK + margin).mean()

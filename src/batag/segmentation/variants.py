@@ -9,7 +9,8 @@ _HAN = [chr(code) for low, high in _BLOCKS for code in range(low, high)]
 
 
 def _changed(configuration: str) -> dict[str, str]:
-    """The characters that an OpenCC conversion changes one by one (each on its own line, so that no phrase is matched)."""
+    """What an OpenCC conversion makes of single characters: changed character to its new form."""
+    # Each on its own line, so that no phrase is matched.
     converted = OpenCC(configuration).convert("\n".join(_HAN)).split("\n")
     assert len(converted) == len(_HAN)
     return {before: after for before, after in zip(_HAN, converted, strict=True) if before != after and len(after) == 1}

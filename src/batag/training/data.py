@@ -199,7 +199,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     weights = recipe.sources.model_dump()
     new = _Counted(as_learnt(page, weights) for page in watch(files.pages("train", problems)))
     replay = (as_learnt(page, weights) for page in files.old_pages("replay", problems))
-    # Where people have seen old dev pages, machines measure no new ones.
+    # Where people have reviewed old dev pages, machines measure no new ones.
     of_people = [page for page in files.old_pages("old_dev", problems) if page.reviewed] if recipe.training.replay else []
     if files.dev:
         old = _Counted(_drawn(replay, new, recipe))

@@ -84,7 +84,7 @@ def write_rows(
 
 
 def join(parts: Iterable[bytes], stream: BinaryIO) -> None:
-    """Concatenate tables with the same header."""
+    """Concatenate tables with the same header; only the first keeps it."""
     for number, data in enumerate(parts):
         stream.write(data[_header_length(data) :] if number else data)
 
