@@ -54,7 +54,7 @@ def test_an_encoder_that_cannot_be_exported_ends_its_training_well_and_says_so(t
     arguments = [part for setting in settings for part in ("--set", setting)]
     done = typed("train", tmp_path / "train.jsonl", "--dev", tmp_path / "train.jsonl", "--out", tmp_path / "run", *arguments)
     assert done.returncode == 0
-    assert "the bundle has no ONNX engine and needs torch to tag: the encoder informer cannot be written" in done.stdout
+    assert "the bundle has no ONNX engine and needs torch to tag: the encoder informer cannot be exported" in done.stdout
     assert batag.load(tmp_path / "run").engine.name == "torch"
 
 
