@@ -48,7 +48,7 @@ def test_every_encoder_is_written_as_a_graph_or_says_that_it_cannot(tmp_path: Pa
     bundle = read_bundle(make_bundle(tmp_path / "bundle", encoder=encoder | options))
     pages = [(words, [-1] * len(words)) for words in WORDS]
     if name in NOT_AS_A_GRAPH:
-        with pytest.raises(UsageError, match=f"the encoder {name} cannot be written"):
+        with pytest.raises(UsageError, match=f"the encoder {name} cannot be exported"):
             export(bundle, engine="onnx", pages=pages)
         return
     made = export(bundle, engine="onnx", pages=pages)

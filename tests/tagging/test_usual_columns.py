@@ -201,10 +201,11 @@ def test_the_field_of_a_tag_is_a_key_of_the_dict_that_was_given(bundle: Path) ->
     assert all(both[tag.field][tag.start : tag.end] == tag.text for tag in tagger.tag(both))
 
 
-def test_an_empty_table_has_no_pages_and_stops_nothing(tmp_path: Path) -> None:
+def test_an_empty_table_is_called_empty(tmp_path: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_bytes(b"")
-    assert list(read_pages(empty, usual_columns=USUAL)) == []
+    with pytest.raises(InputError, match="is empty: a table begins with the names of its columns"):
+        list(read_pages(empty, usual_columns=USUAL))
 
 
 def test_a_folder_of_a_bundle_tells_its_columns_too(bundle: Path, tmp_path: Path) -> None:

@@ -43,8 +43,9 @@ def columns_in(names: Iterable[str], *, columns: Mapping[str, str], usual: Mappi
 def check_text_column(columns: Mapping[str, str], names: Iterable[str], *, usual: Mapping[str, str], where: str) -> None:
     """Raise an error that lists the columns if none of them can be read as a text field."""
     there = list(filter(None, names))
-    if not there:  # an empty file has no pages
-        return
+    if not there:
+        what = f"is empty: a table begins with the names of its columns, such as {MAIN_FIELD}"
+        raise InputError(what, where=where, todo="Leave the file out, or export it again")
     if _TEXTS & {*columns, *map(str.lower, there)} or not columns.keys() <= {*KNOWN_KEYS, "error"}:
         return
     own = {column: f"{column} (as {field})" for field, column in usual.items() if field in STANDARD_FIELDS}
