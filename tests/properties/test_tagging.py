@@ -8,7 +8,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.strategies import NASTY, characters, json_values, pages, texts
 from tests.tiny import check_score, scripted_tagger, tiny_tagger
@@ -72,6 +72,7 @@ def check(page: Page, tags: list[Tag], prediction: Prediction, tagger: Tagger) -
 
 
 @given(page=st.one_of(product_pages(), pages()))
+@example(page=Page("1", {"title": "\r\nㄱ"}))
 @settings(max_examples=150)
 def test_tags_stand_in_the_original_text_in_order_and_apart(eager: Tagger, page: Page) -> None:
     prediction = next(eager.predict([page]))

@@ -167,7 +167,13 @@ def _width(text: str) -> list[Edit]:
     if unicodedata.is_normalized("NFKC", text):
         return []
     pieces = ((match, unicodedata.normalize("NFKC", match[0])) for match in _compatible().finditer(text))
-    return [(match.start(), match.end(), folded) for match, folded in pieces if folded != match[0]]
+    found = []
+    for match, folded in pieces:
+        # White space before a character that may combine with what precedes it stays outside of the edit, and of tags.
+        same = int(match[0][0].isspace() and folded[0] == match[0][0])
+        if folded != match[0]:
+            found.append((match.start() + same, match.end(), folded[same:]))
+    return found
 
 
 def _bare(text: str) -> list[Edit]:
