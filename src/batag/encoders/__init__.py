@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from batag.encoders.encoder import Encoder
 
 ENCODERS = ("bat", "transformer", "admin", "switch", "muse", "performer", "informer", "evolved")
+DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
 def build_encoder(name: str, width: int = 128, depth: int = 4, heads: int = 4, inner: int = 512, **options: Any) -> Encoder:

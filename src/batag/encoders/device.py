@@ -2,9 +2,8 @@
 
 import torch
 
+from batag.encoders import DEVICES
 from batag.errors import UsageError, unknown_name
-
-DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
 def choose_device(name: str) -> torch.device:

@@ -3,12 +3,12 @@
 from importlib.util import find_spec
 
 from batag.bundles.description import Description
+from batag.encoders import DEVICES
 from batag.engines import check_engine
 from batag.errors import TRAIN_EXTRA, UsageError, unknown_name
 
 LARGE_BYTES = 1_000_000
 """Size of an input (some thousand pages) from which tagging takes longer than loading torch."""
-DEVICES = ("auto", "cpu", "cuda", "mps")
 _LIBRARIES = {"torch": "torch", "torch-int8": "torch", "onnx": "onnxruntime"}
 
 
