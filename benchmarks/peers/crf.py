@@ -14,7 +14,7 @@ from batag.features.word import shape
 from batag.labels.scheme import Scheme
 from batag.training.examples import Example
 
-Predict = Callable[[Sequence[Sequence[str]]], list[np.ndarray[Any, Any]]]
+Predict = Callable[[Sequence[Sequence[str]]], tuple[list[list[int]], list[np.ndarray[Any, Any]] | None]]
 
 
 def fit(train: Sequence[Example], dev: Sequence[Example], scheme: Scheme, *, seed: int) -> Predict:
@@ -30,17 +30,18 @@ def fit(train: Sequence[Example], dev: Sequence[Example], scheme: Scheme, *, see
     tagger = pycrfsuite.Tagger()
     tagger.open(path)
 
-    def predict(sequences: Sequence[Sequence[str]]) -> list[np.ndarray[Any, Any]]:
-        found = []
-        known = set(tagger.labels())
+    def predict(sequences: Sequence[Sequence[str]]) -> tuple[list[list[int]], list[np.ndarray[Any, Any]] | None]:
+        found, paths = [], []
+        known, number = set(tagger.labels()), {label: place for place, label in enumerate(scheme.labels)}
         for words in sequences:
             tagger.set(features(words))
+            paths.append([number[label] for label in tagger.tag()])
             rows = [
                 [tagger.marginal(label, place) if label in known else 0.0 for label in scheme.labels]
                 for place in range(len(words))
             ]
             found.append(np.array(rows).reshape(len(words), len(scheme.labels)))
-        return found
+        return paths, found
 
     return predict
 

@@ -15,6 +15,7 @@ from batag.bundles.description import AGAIN, DESCRIPTION, Description
 from batag.errors import BatagError, InputError
 from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
+from batag.labels.scheme import Scheme
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -111,4 +112,5 @@ def empty_classifier(description: Description, featurizer: Featurizer) -> TokenC
             encoder=description.encoder.model_dump(),
             head=description.head.model_dump(),
             pretrained_width=description.pretrained_width,
+            continuation=Scheme(description.scheme.name, tuple(description.scheme.classes)).continuation,
         )

@@ -53,7 +53,7 @@ def evaluate(
         if picture is not None:
             check_picture(picture)
     tagger = Tagger.load(bundle, engine=engine, device=device)
-    tagger.offsets(richness)
+    tagger.decoding.least(richness)
     if dial is not None and tagger.dial is None:
         raise UsageError("this bundle has no operating points to draw", todo="Leave --dial out, or train again")
     if dial is not None and (once := next(filter(once_only, pages), None)) is not None:
@@ -108,10 +108,11 @@ def evaluate(
 def draw_sweep(tagger: Tagger, pages: Iterable[Page], path: Path) -> dict[str, Any]:
     """Evaluate the tagger at every richness, draw the scores to a file and return them."""
     from batag.evaluation.charts import draw_dial
-    from batag.tagging.sweep import Sweep
+    from batag.evaluation.sweep import Sweep
+    from batag.labels.provenance import Measuring
 
-    sweep = Sweep(tagger)
-    sweep.add(pages)
-    report = sweep.report()
+    assert tagger.dial is not None
+    sweep = Sweep(tagger.predict(Measuring(pages)), tagger.scheme, stop_words=tagger.decoding.stop_words)
+    report = sweep.report(tagger.dial, tagger.calibration)
     draw_dial(report, path, title=tagger.bundle.description.name)
     return report

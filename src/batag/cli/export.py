@@ -90,10 +90,8 @@ def _show(made: Exported) -> None:
     table = Table(title=f"{made.engine} beside float32 torch, {parity.tokens:,} tokens")
     for name in ("", "float32 torch", made.engine):
         table.add_column(name, justify="left" if not name else "right")
-    for name, point in parity.points.items():
-        for key in point.before:
-            title = f"{key.replace('macro_f', 'macro F')} {name}"
-            table.add_row(title, f"{100 * point.before[key]:.2f}", f"{100 * point.after[key]:.2f}")
+    for name, key in SHOWN_SCORES.items() if parity.labelled else ():
+        table.add_row(name, f"{100 * parity.before[key]:.2f}", f"{100 * parity.after[key]:.2f}")
     table.add_row("largest difference of probabilities", "", f"{parity.largest:.2g}")
     table.add_row("tokens with another label", "", f"{parity.other_labels:,}")
     table.add_row("tokens per second, one thread", "", f"{made.tokens_per_second:,.0f}")

@@ -134,7 +134,7 @@ def _loaded(bundle: Path, chosen: Options, *, engine: str, device: str, stop_wor
     from batag.tagging.tagger import Tagger
 
     tagger = Tagger.load(bundle, engine=engine, device=device, stop_words=() if stop_words is None else (stop_words,))
-    tagger.offsets(chosen.richness)
+    tagger.decoding.least(chosen.richness)
     check_labels(chosen.labels, tagger.labels)
     return tagger
 

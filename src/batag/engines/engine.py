@@ -17,8 +17,8 @@ from batag.heads.numpy_heads import NumpyHeads
 
 
 class Engine(Protocol):
-    """Computes label probabilities [L,C] for each sequence of words. They do not depend on the other sequences (to 1e-5; with
-    int8 to one rounding step)."""
+    """Computes the rows of probabilities [L,C] or [L,2C-1] (see `heads`) for each sequence of words. They do not depend on the
+    other sequences (to 1e-5; with int8 to one rounding step)."""
 
     name: str
 
@@ -35,7 +35,7 @@ class LayerEngine(ABC):
         self.table = WordTable(bundle.featurizer, bundle.arrays, description=description, known=bundle.known)
         self.heads = NumpyHeads(
             bundle.arrays,
-            labels=len(description.labels),
+            continuation=bundle.scheme.continuation,
             chain=description.head.chain,
             window_crf=bool(description.head.window_crf),
         )
@@ -44,7 +44,7 @@ class LayerEngine(ABC):
         return in_batches(self.batch, sequences)
 
     def batch(self, pages: Sequence[Sequence[str]]) -> Floats:
-        """The probabilities [B,L,C] of pages of similar length."""
+        """The rows of probabilities of pages of similar length."""
         vectors, mask, scores = self.table.look_up(pages)
         return self.heads(self.logits(vectors, mask), scores, mask)
 

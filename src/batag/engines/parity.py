@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,7 @@ from batag.bundles.bundle import Bundle
 from batag.encoders.device import choose_device
 from batag.engines.engine import Engine
 from batag.engines.threads import check_threads, torch_threads
-from batag.evaluation.operating_point import NAMES, label_offsets, log_probabilities
-from batag.evaluation.tokens import TokenScores
+from batag.evaluation.dev_scores import score_examples
 from batag.features.batches import Floats, in_batches
 from batag.heads.prediction import probabilities
 
@@ -23,24 +22,17 @@ _ROUNDS = 3
 
 
 @dataclass(frozen=True)
-class Point:
-    """The scores of float32 torch and of the engine at one operating point."""
-
-    before: Mapping[str, float]
-    after: Mapping[str, float]
-
-
-@dataclass(frozen=True)
 class Parity:
     """The largest and the mean difference of probabilities, the number of tokens with another label (near-ties aside) and, for
-    labelled pages, the scores of both."""
+    labelled pages, the scores of float32 torch (`before`) and of the engine (`after`)."""
 
     tokens: int
     largest: float
     mean: float
     other_labels: int
     labelled: bool
-    points: Mapping[str, Point]
+    before: Mapping[str, float] = field(default_factory=dict)
+    after: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as a JSON object."""
@@ -52,32 +44,20 @@ def compare(engine: Engine, bundle: Bundle, pages: Sequence[LabelledWords]) -> P
     model, cpu = bundle.model(), choose_device("cpu")
     sequences = [words for words, _ in pages]
     with torch_threads(check_threads(None)):
-        before = _all(in_batches(lambda batch: probabilities(model, batch, cpu), sequences))
-    after = _all(engine.probabilities(sequences))
+        rows = in_batches(lambda batch: probabilities(model, batch, cpu), sequences)
+    others_rows = engine.probabilities(sequences)
+    before, after = _all(rows), _all(others_rows)
     truth = np.concatenate([np.array(labels, dtype=np.int64) for _, labels in pages])
     difference = np.abs(before - after)
     # As good as equal before: either label is right.
-    two = np.sort(before, axis=1)[:, -2:]
+    labels = len(bundle.scheme.labels)
+    two = np.sort(before[:, :labels], axis=1)[:, -2:]
     sure = two[:, 1] - two[:, 0] > NEAR_TIE
-    others = int((sure & (before.argmax(1) != after.argmax(1))).sum())
+    others = int((sure & (before[:, :labels].argmax(1) != after[:, :labels].argmax(1))).sum())
     labelled = bool((truth >= 0).any())
-    points = _points(bundle, before, after, truth) if labelled else {}
-    return Parity(len(truth), float(difference.max()), float(difference.mean()), others, labelled, points)
-
-
-def _points(bundle: Bundle, before: Floats, after: Floats, truth: Any) -> dict[str, Point]:
-    dial = bundle.dial
-    chosen = {name: NAMES[name] for name in ("balanced", "rich")} if dial else {"most probable": 0.0}
-    points = {}
-    for name, richness in chosen.items():
-        offsets = label_offsets(bundle.scheme, dial.offsets(richness)) if dial else 0.0
-        scores = []
-        for values in (before, after):
-            tokens = TokenScores(bundle.scheme)
-            tokens.add(truth, (log_probabilities(values) + offsets).argmax(1))
-            scores.append({key: value for key, value in tokens.summary().items() if key in ("macro_f1", "macro_f2")})
-        points[name] = Point(*scores)
-    return points
+    gold = [own for _, own in pages]
+    scores = [score_examples(each, gold, bundle.scheme).summary() for each in (rows, others_rows)] if labelled else []
+    return Parity(len(truth), float(difference.max()), float(difference.mean()), others, labelled, *scores)
 
 
 def compare_rates(engines: Mapping[str, Engine], sequences: Sequence[Sequence[str]]) -> dict[str, float]:

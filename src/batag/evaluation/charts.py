@@ -22,11 +22,11 @@ _FONTS = (
     *("Noto Sans CJK", "WenQuanYi", "IPAGothic", "IPAexGothic", "Source Han", "Hiragino", "Microsoft", "Yu Gothic", "PingFang"),
 )
 _DIAL_CURVES = {
-    "precision": "precision without none",
-    "recall": "recall without none",
-    "macro_f0.5": "macro F0.5",
-    "macro_f1": "macro F1",
-    "macro_f2": "macro F2",
+    "precision": "precision",
+    "recall": "recall",
+    "tag_f0.5": "F0.5",
+    "tag_f1": "F1",
+    "tag_f2": "F2",
 }
 _OF_STEP = {"step", "loss", "rate"}
 _SCORES = {"macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none", "selected"}
@@ -124,7 +124,7 @@ def draw_dial(report: Mapping[str, Any], path: Path, *, title: str) -> None:
             left.axvline(richness, color="grey", linewidth=0.8)
             place = {"xycoords": ("data", "axes fraction"), "rotation": 90, "ha": "right", "va": "top"}
             left.annotate(name, (richness, 1), fontsize=8, **place)
-        finish_panel(left, title="token level (%)", x="richness")
+        finish_panel(left, title="tags with exact borders (%)", x="richness")
         right.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
         for name, points in report["reliability"].items():
             label = f"{name}: ECE {report['ece'][name]:.3f}"

@@ -1,6 +1,6 @@
-"""The heads in NumPy, for tagging without torch: they compute the marginals of each token.
+"""The heads in NumPy, for tagging without torch: they compute the rows of probabilities of each token.
 
-Shapes: B pages, L tokens, C labels, N chains, K places of a window; 2 stands for the two directions.
+Shapes: B pages, L tokens, C labels, N words of a table, K places of a window; 2 stands for the two directions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,65 +19,77 @@ _NORMED = 4
 
 
 class NumpyHeads:
-    """Everything after the encoder's logits: the chain and the mixed-in window CRF, as far as the bundle has them."""
+    """Everything after the encoder's logits: the chain and the mixed-in window CRF, as far as the bundle has them.
+    `continuation` is the label that continues each label but none."""
 
-    def __init__(self, arrays: Mapping[str, Floats], *, labels: int, chain: bool, window_crf: bool) -> None:
-        self.chain = ChainWeights(arrays, "chain.", labels=labels) if chain else None
-        self.window_crf = ChainWeights(arrays, "window_crf.chain.", labels=labels) if window_crf else None
+    def __init__(self, arrays: Mapping[str, Floats], *, continuation: Sequence[int], chain: bool, window_crf: bool) -> None:
+        labels = 1 + len(continuation)
+        self.continuation = list(continuation)
         self.mixing_weight = float(weight_of(arrays, "window_crf.mixing_weight")) if window_crf else 0.0
+        own = ChainWeights.of(arrays, "chain.", labels=labels) if chain else ChainWeights.zeros(labels)
+        other = ChainWeights.of(arrays, "window_crf.chain.", labels=labels) if window_crf else ChainWeights.zeros(labels)
+        self.chain = own.mix(other, self.mixing_weight) if chain or window_crf else None
 
     def __call__(self, logits_BLC: Floats, scores_BLC: Floats, mask_BL: Mask) -> Floats:
-        """The label probabilities of each token; `scores` are those of the window CRF."""
-        pairs = ((self.chain, logits_BLC), (self.window_crf, scores_BLC))
-        chains = [(chain, scores) for chain, scores in pairs if chain is not None]
-        found = chain_marginals([chain for chain, _ in chains], [scores for _, scores in chains], mask_BL) if chains else []
-        own = found[0] if self.chain is not None else softmax(logits_BLC.astype(np.float64))
-        if self.window_crf is None:
-            return own.astype(np.float32)
-        logs = (np.log(np.maximum(each, _LEAST)) for each in (own, found[-1]))
-        weights = (1 - self.mixing_weight, self.mixing_weight)
-        mixed = sum((weight * each for weight, each in zip(weights, logs, strict=True)), np.zeros(()))
-        return softmax(mixed).astype(np.float32)
+        """The rows of each token; `scores` are those of the window CRF."""
+        if self.chain is None:
+            return softmax(logits_BLC.astype(np.float64)).astype(np.float32)
+        mixed_BLC = (1 - self.mixing_weight) * logits_BLC.astype(np.float64)
+        if self.mixing_weight:
+            mixed_BLC += self.mixing_weight * scores_BLC
+        return self.chain.rows(mixed_BLC, mask_BL, self.continuation).astype(np.float32)
 
 
 class ChainWeights:
-    """The transition, start and end scores of a chain as factors, named as in `torch_heads.Chain`."""
+    """The transition, start and end scores of a chain, named as in `torch_heads.Chain`."""
 
-    def __init__(self, arrays: Mapping[str, Floats], prefix: str = "", *, labels: int) -> None:
+    def __init__(self, transitions_CC: Doubles, starts_C: Doubles, ends_C: Doubles) -> None:
+        self.scores = transitions_CC, starts_C, ends_C
+        self.transitions_2CC = _factors(np.stack((transitions_CC, transitions_CC.T)))
+        self.first_2C = _factors(np.stack((starts_C, ends_C)))
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Floats], prefix: str = "", *, labels: int) -> "ChainWeights":
+        """Those of a bundle."""
         shapes = {"transitions": (labels, labels), "starts": (labels,), "ends": (labels,)}
-        transitions, starts, ends = (
-            weight_of(arrays, f"{prefix}{name}", *shape).astype(np.float64) for name, shape in shapes.items()
-        )
-        self.transitions_2CC = _factors(np.stack((transitions, transitions.T)))
-        self.first_2C = _factors(np.stack((starts, ends)))
+        return cls(*(weight_of(arrays, f"{prefix}{name}", *shape).astype(np.float64) for name, shape in shapes.items()))
 
+    @classmethod
+    def zeros(cls, labels: int) -> "ChainWeights":
+        """Those of independent tokens."""
+        return cls(np.zeros((labels, labels)), np.zeros(labels), np.zeros(labels))
 
-def chain_marginals(chains: Sequence[ChainWeights], scores: Sequence[Floats], mask_BL: Mask) -> list[Doubles]:
-    """The marginals [B,L,C] of each chain over its scores; all chains and both directions are computed together."""
-    (pages, length), labels = mask_BL.shape, scores[0].shape[-1]
-    steps = np.empty((length, len(chains), 2, pages, labels))
-    for number, values_BLC in enumerate(scores):
-        own_LBC = values_BLC.astype(np.float64).transpose(1, 0, 2)
-        np.exp(own_LBC - own_LBC.max(-1, keepdims=True), out=steps[:, number, 0])
-    # From the right it is the same recursion on the page turned round.
-    steps[:, :, 1] = steps[::-1, :, 0]
-    transitions = np.array([each.transitions_2CC for each in chains])
-    first = np.array([each.first_2C for each in chains])[:, :, None]
-    padded = np.flatnonzero(~mask_BL.all(0)).tolist()
-    begin_later = {length - 1 - place: ~mask_BL[:, place] for place in padded}
-    before = np.empty_like(steps)
-    before[0] = first
-    for place in range(1, length):
-        sums = steps[place - 1] * before[place - 1]
-        if place % _NORMED == 0:
-            sums /= np.maximum(sums.sum(-1, keepdims=True), _LEAST)
-        np.matmul(sums, transitions, out=before[place])
-        # A page that is shorter than its batch begins, from the right, after the padding.
-        if place - 1 in begin_later:
-            before[place, :, 1, begin_later[place - 1]] = first[:, 1, 0]
-    together = before[:, :, 0] * before[::-1, :, 1] * steps[:, :, 0]
-    together /= np.maximum(together.sum(-1, keepdims=True), _LEAST)
-    return list(together.transpose(1, 2, 0, 3))
+    def mix(self, other: "ChainWeights", weight: float) -> "ChainWeights":
+        """The weighted mean of two chains."""
+        return ChainWeights(*((1 - weight) * a + weight * b for a, b in zip(self.scores, other.scores, strict=True)))
+
+    def rows(self, scores_BLC: Doubles, mask_BL: Mask, continuation: Sequence[int]) -> Doubles:
+        """The rows [B,L,2C-1] of pages with these scores: marginals, and the probabilities of continuing each label."""
+        length = mask_BL.shape[1]
+        steps = np.empty((length, 2, *scores_BLC.shape[::2]))
+        np.exp((scores_BLC - scores_BLC.max(-1, keepdims=True)).transpose(1, 0, 2), out=steps[:, 0])
+        # From the right it is the same recursion on the page turned round.
+        steps[:, 1] = steps[::-1, 0]
+        padded = np.flatnonzero(~mask_BL.all(0)).tolist()
+        begin_later = {length - 1 - place: ~mask_BL[:, place] for place in padded}
+        before = np.empty_like(steps)
+        before[0] = self.first_2C[:, None]
+        for place in range(1, length):
+            sums = steps[place - 1] * before[place - 1]
+            if place % _NORMED == 0:
+                sums /= np.maximum(sums.sum(-1, keepdims=True), _LEAST)
+            np.matmul(sums, self.transitions_2CC, out=before[place])
+            # A page that is shorter than its batch begins, from the right, after the padding.
+            if place - 1 in begin_later:
+                before[place, 1, begin_later[place - 1]] = self.first_2C[1]
+        right_LBC = before[::-1, 1] * steps[:, 0]
+        together = before[:, 0] * right_LBC
+        together /= np.maximum(together.sum(-1, keepdims=True), _LEAST)
+        # Given the label before, what follows it depends on nothing farther to the left.
+        sums_LBC = np.maximum(right_LBC @ self.transitions_2CC[1], _LEAST)[..., 1:]
+        onward = right_LBC[..., continuation] * self.transitions_2CC[0][range(1, 1 + len(continuation)), continuation]
+        found: Doubles = np.concatenate((together, onward / sums_LBC), axis=-1).transpose(1, 0, 2)
+        return found
 
 
 def window_scores(rows_BL: Ints, table_NKC: Floats) -> Floats:

@@ -1,7 +1,11 @@
 """The heads as torch modules: they are trained, and compute the log marginals of each token.
 
-Shapes: B pages, L tokens, D width, C labels, U distinct words of a batch, K places of a window; 2: the two directions.
+Shapes: B pages, L tokens, D width, C labels, U distinct words of a batch, K places of a window; 2: the two directions, or the
+free and the labelled pages.
 """
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +16,8 @@ from batag.features.featurizer import Batch
 
 MIXING_WEIGHT = "window_crf.mixing_weight"
 """The name of the mixing weight among the weights of a classifier."""
+_NEVER = -1e4
+_FORBIDDEN = -10.0
 
 
 def linear_head(width: int, labels: int) -> nn.Linear:
@@ -20,36 +26,102 @@ def linear_head(width: int, labels: int) -> nn.Linear:
 
 
 class Chain(nn.Module):
-    """A linear-chain CRF over logits: `logits [B,L,C], mask [B,L] -> log marginals [B,L,C]`.
-
-    Its transition, start and end scores are learned, starting from zero. Objectives, dial and scores use its marginals in place
-    of probabilities.
-    """
+    """The transition, start and end scores of a linear-chain CRF. They are learned, starting from zero."""
 
     def __init__(self, labels: int) -> None:
         super().__init__()
         self.transitions = nn.Parameter(torch.zeros(labels, labels))
         self.starts, self.ends = nn.Parameter(torch.zeros(labels)), nn.Parameter(torch.zeros(labels))
 
-    def forward(self, logits_BLC: Tensor, mask_BL: Tensor) -> Tensor:
-        if logits_BLC.shape[1] == 0:
-            return logits_BLC
+    @torch.no_grad()
+    def forbid(self, allowed_before: Sequence[Sequence[int]]) -> None:
+        """Let transitions that no labelled page has start low; `allowed_before` lists for each label those that may stand before
+        it (empty for any)."""
+        for label, before in enumerate(allowed_before):
+            if before:
+                self.starts[label] = _FORBIDDEN
+                others = [each for each in range(len(self.starts)) if each not in before]
+                self.transitions[others, label] = _FORBIDDEN
+
+    def forward(self, logits_BLC: Tensor, mask_BL: Tensor) -> "Scores":
+        return Scores(logits_BLC, mask_BL, self.transitions, self.starts, self.ends)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of labels and of label pairs on a batch of pages; without transitions tokens are independent."""
+
+    logits_BLC: Tensor
+    mask_BL: Tensor
+    transitions_CC: Tensor | None = None
+    starts_C: Tensor | None = None
+    ends_C: Tensor | None = None
+
+    def add(self, other: "Scores", weight: Tensor, others: Tensor) -> "Scores":
+        """The weighted sum with the scores of another chain: the log-linear mixture of both."""
+        chains = zip(self.chain(), other.chain(), strict=True)
+        mixed = (weight * one + others * two for one, two in chains)
+        return Scores(weight * self.logits_BLC + others * other.logits_BLC, self.mask_BL, *mixed)
+
+    def chain(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Transition, start and end scores; zeros for independent tokens."""
+        if self.transitions_CC is None or self.starts_C is None or self.ends_C is None:
+            labels = self.logits_BLC.shape[-1]
+            zeros = self.logits_BLC.new_zeros(labels)
+            return zeros.expand(labels, labels), zeros, zeros
+        return self.transitions_CC, self.starts_C, self.ends_C
+
+    def log_marginals(self) -> Tensor:
+        """[B,L,C], up to a constant per token; those of independent tokens are their logits."""
+        if self.transitions_CC is None or self.logits_BLC.shape[1] == 0:
+            return self.logits_BLC
+        left_BLC, right_BLC = self._directions()
+        return torch.log_softmax(left_BLC + right_BLC - self.logits_BLC, dim=-1)
+
+    def probabilities(self, continuation: Sequence[int]) -> Tensor:
+        """The rows [B,L,C] or [B,L,2C-1] of the heads' interface; `continuation` is the label that continues each label but
+        none."""
+        if self.transitions_CC is None or self.logits_BLC.shape[1] == 0:
+            return torch.softmax(self.logits_BLC, dim=-1)
+        left_BLC, right_BLC = self._directions()
+        marginals = torch.softmax(left_BLC + right_BLC - self.logits_BLC, dim=-1)
+        of_pair = self.transitions_CC[1:, :] + right_BLC.unsqueeze(-2)
+        onward = torch.softmax(of_pair, dim=-1)[..., range(len(continuation)), list(continuation)]
+        return torch.cat((marginals, onward), dim=-1)
+
+    def log_likelihood(self, labels_BL: Tensor) -> Tensor:
+        """The log probability [B] of each page's labels; tokens with a label below 0 may have any."""
+        transitions_CC, starts_C, ends_C = self.chain()
+        every = torch.arange(self.logits_BLC.shape[-1], device=labels_BL.device)
+        other_BLC = (labels_BL >= 0).unsqueeze(-1) & (labels_BL.unsqueeze(-1) != every)
+        both = torch.stack((self.logits_BLC, self.logits_BLC.masked_fill(other_BLC, _NEVER)))
+        steps, real = both.unbind(2), self.mask_BL.unsqueeze(-1).unbind(1)
+        sums = steps[0] + starts_C
+        for place in range(1, len(steps)):
+            after = torch.logsumexp(sums.unsqueeze(-1) + transitions_CC, dim=-2) + steps[place]
+            sums = torch.where(real[place], after, sums)
+        free_B, labelled_B = torch.logsumexp(sums + ends_C, dim=-1).unbind(0)
+        return labelled_B - free_B
+
+    def _directions(self) -> tuple[Tensor, Tensor]:
+        """The log sums over all labels to the left, and to the right, of each token, its own score included; up to a constant."""
+        transitions_CC, starts_C, ends_C = self.chain()
         # From the right it is the same recursion on the page turned round.
-        steps = torch.stack((logits_BLC, logits_BLC.flip(1))).unbind(2)
-        real = torch.stack((mask_BL, mask_BL.flip(1))).unsqueeze(-1).unbind(2)
-        transitions_21CC = torch.stack((self.transitions, self.transitions.T)).unsqueeze(1)
-        first_21C = torch.stack((self.starts, self.ends)).unsqueeze(1)
+        steps = torch.stack((self.logits_BLC, self.logits_BLC.flip(1))).unbind(2)
+        real = torch.stack((self.mask_BL, self.mask_BL.flip(1))).unsqueeze(-1).unbind(2)
+        transitions_21CC = torch.stack((transitions_CC, transitions_CC.T)).unsqueeze(1)
+        first_21C = torch.stack((starts_C, ends_C)).unsqueeze(1)
         sums = [steps[0] + first_21C]
         for place in range(1, len(steps)):
             # Sums that grow with the page would lose the last digits; what is taken off is the same for all labels.
             before_2BC = torch.logsumexp(torch.log_softmax(sums[-1], dim=-1).unsqueeze(-1) + transitions_21CC, dim=2)
             sums.append(steps[place] + torch.where(real[place - 1], before_2BC, first_21C))
         from_left_BLC, from_right_BLC = torch.stack(sums, dim=2).unbind(0)
-        return torch.log_softmax(from_left_BLC + from_right_BLC.flip(1) - logits_BLC, dim=-1)
+        return from_left_BLC, from_right_BLC.flip(1)
 
 
 class WindowCRF(nn.Module):
-    """A linear-chain CRF over the features of a word and of `side` words to each side: `batch -> log marginals [B,L,C]`.
+    """A linear-chain CRF over the features of a word and of `side` words to each side: `batch -> scores`.
 
     It makes other mistakes than the encoder, so that a mixture of both makes fewer; with few pages it is the better of the two.
     Its weights (one row of label scores per hashed feature) are fitted before the encoder is trained, and then fixed.
@@ -64,7 +136,7 @@ class WindowCRF(nn.Module):
         self.mixing_weight = nn.Parameter(torch.tensor(0.5))
         self.requires_grad_(False)
 
-    def forward(self, batch: Batch[Tensor]) -> Tensor:
+    def forward(self, batch: Batch[Tensor]) -> Scores:
         assert batch.window is not None
         (pages, length), labels = batch.mask.shape, self.weights.shape[1]
         sums_UC = F.embedding_bag(batch.window, self.weights, batch.window_offsets, mode="sum")
@@ -73,8 +145,5 @@ class WindowCRF(nn.Module):
         outside = self.edge.expand(pages, self.side, self.places, labels)
         x_BLKC = torch.cat((outside, x_BLKC, outside), dim=1)
         seen = [x_BLKC[:, place : place + length, place] for place in range(self.places)]
-        return self.chain(torch.stack(seen).sum(0), batch.mask)
-
-    def mix(self, logits_BLC: Tensor, batch: Batch[Tensor]) -> Tensor:
-        """Log probabilities of the encoder and the window CRF, combined by the mixing weight; not normalised."""
-        return torch.lerp(torch.log_softmax(logits_BLC, dim=-1), self(batch), self.mixing_weight)
+        found: Scores = self.chain(torch.stack(seen).sum(0), batch.mask)
+        return found

@@ -37,6 +37,20 @@ class Scheme:
             return (NONE, *self.classes)
         return (NONE, *(f"{part}-{name}" for name in self.classes for part in "BI"))
 
+    @property
+    def continuation(self) -> tuple[int, ...]:
+        """The label that continues each label but none: its I- (bio), or itself (flat)."""
+        if self.name == "flat":
+            return tuple(range(1, 1 + len(self.classes)))
+        return tuple(2 * number for number in range(1, 1 + len(self.classes)) for _ in "BI")
+
+    @property
+    def allowed_before(self) -> list[list[int]]:
+        """For each label those that may stand before it; empty if all may."""
+        if self.name == "flat":
+            return [[] for _ in self.labels]
+        return [[] if not label or label % 2 else [label - 1, label] for label in range(len(self.labels))]
+
     def encode(self, spans: Iterable[TokenSpan], *, length: int) -> list[int]:
         """The label numbers of `length` tokens with these spans."""
         labels = [0] * length

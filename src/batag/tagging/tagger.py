@@ -119,10 +119,6 @@ class Tagger:
         """From raw scores to probabilities."""
         return self.decoding.calibration
 
-    def offsets(self, richness: Richness) -> Floats | None:
-        """The logit offset of each label at a richness (default: balanced); None without operating points."""
-        return self.decoding.offsets(richness)
-
     def tag(self, page: AnyPage, richness: Richness = None) -> list[Tag]:
         """The tags of one page in order of position, every occurrence; a page that cannot be tagged is an error."""
         tags = next(self.tag_many([page], richness=richness))
@@ -138,7 +134,7 @@ class Tagger:
         """
         if batch is not None and (type(batch) is not int or batch < 1):
             raise UsageError(f"batch {batch!r} is not a whole number above 0", todo="Leave it out, or give 1 to 256")
-        self.offsets(richness)  # a richness that does not exist is an error before the first page is read
+        self.decoding.least(richness)  # a richness that does not exist is an error before the first page is read
         return self._tag_many(pages, richness, batch)
 
     def _tag_many(self, pages: Iterable[AnyPage], richness: Richness, size: int | None) -> Iterator[Tags]:

@@ -14,11 +14,12 @@ from torch import Tensor, nn
 
 from batag.encoders.input import tensors
 from batag.errors import InputError
-from batag.evaluation.tokens import TokenScores
+from batag.evaluation.dev_scores import DevScores, score_examples
 from batag.features.batches import Floats, epoch_batches, in_batches
 from batag.features.featurizer import Batch
 from batag.heads.classifier import TokenClassifier
-from batag.heads.prediction import predict_labels, probabilities
+from batag.heads.prediction import probabilities
+from batag.heads.torch_heads import Scores
 from batag.labels.scheme import IGNORED, Scheme
 from batag.objectives.objective import Objective
 from batag.training.examples import Example
@@ -47,8 +48,8 @@ class EpochDone:
     epoch: int
     step: int
     loss: float
-    scores: TokenScores
-    old: TokenScores | None = None
+    scores: DevScores
+    old: DevScores | None = None
 
 
 class BadLossError(Exception):
@@ -133,8 +134,8 @@ def train_steps(
             batch = [examples[each] for each in batches[number]]
             rate = rate_of(recipe, learner.step + 1, steps_per_epoch=per_epoch)
             yield take_step(learner, objective, batch, recipe=recipe, epoch=epoch, rate=rate, device=device)
-        scores = score(learner, dev, scheme, device=device)
-        before = score(learner, old, scheme, device=device) if old else None
+        scores = score(learner, dev, scheme)
+        before = score(learner, old, scheme) if old else None
         loss, learner.loss_sum, learner.epochs = learner.loss_sum / per_epoch, 0.0, epoch
         yield EpochDone(epoch, learner.step, loss, scores, before)
 
@@ -153,11 +154,16 @@ def take_step(
     words = tensors(learner.model.featurizer.batch([example.words for example in batch], window=False), device)
     targets = padded_labels(batch, words.mask.shape[1]).to(device)
 
-    def loss_of(logits: Tensor) -> Tensor:
-        if all(example.weights is None for example in batch):
+    weights = None if all(example.weights is None for example in batch) else padded_weights(batch, targets)
+
+    def loss_of(scores: Scores) -> Tensor:
+        if recipe.learns_pages:
+            return page_loss(scores, targets, weights)
+        logits = scores.log_marginals()
+        if weights is None:
             loss: Tensor = objective(logits.flatten(0, 1), targets.flatten())
             return loss
-        return weighted_loss(objective, logits, targets, padded_weights(batch, targets))
+        return weighted_loss(objective, logits, targets, weights)
 
     learn(learner, words, loss_of, recipe=recipe, rate=rate, examples=batch)
     return StepDone(learner.step, epoch, learner.last_loss, rate, int((targets != IGNORED).sum()))
@@ -166,13 +172,13 @@ def take_step(
 def learn(
     learner: Learner,
     words: Batch[Tensor],
-    loss_of: Callable[[Tensor], Tensor],
+    loss_of: Callable[[Scores], Tensor],
     *,
     recipe: Recipe,
     rate: float,
     examples: Sequence[Example] = (),
 ) -> None:
-    """One step towards a smaller loss, which is a function of the logits; `examples` are named if it is not finite."""
+    """One step towards a smaller loss, which is a function of the scores; `examples` are named if it is not finite."""
     model, step = learner.model, learner.step + 1
     torch.manual_seed((recipe.training.seed * 1_000_003 + step) % 2**63)
     model.train()
@@ -184,6 +190,16 @@ def learn(
 
     loss = adversarial_loss(whole_loss, model.input(words), words.mask, epsilon=recipe.training.adversarial_epsilon)
     descend(learner, loss, recipe=recipe, rate=rate, examples=examples)
+
+
+def page_loss(scores: Scores, targets: Tensor, weights_BL: Tensor | None) -> Tensor:
+    """The negative log-likelihood of whole pages, divided by the number of labelled tokens; a page counts by the mean weight of
+    its labelled tokens."""
+    known_BL = targets != IGNORED
+    loss_B = -scores.log_likelihood(targets)
+    if weights_BL is not None:
+        loss_B = loss_B * (weights_BL * known_BL).sum(1) / known_BL.sum(1).clamp(min=1)
+    return loss_B.sum() / known_BL.sum().clamp(min=1)
 
 
 def weighted_loss(objective: Objective, logits: Tensor, targets: Tensor, weights_BL: Tensor) -> Tensor:
@@ -238,17 +254,14 @@ def padded_weights(batch: Sequence[Example], targets: Tensor) -> Tensor:
     return weights.to(targets.device)
 
 
-def score(learner: Learner, dev: Sequence[Example], scheme: Scheme, *, device: torch.device) -> TokenScores:
-    """The token scores on dev of the weights that would be shipped."""
-    scores = TokenScores(scheme)
-    with other_weights(learner.model, learner.weights()):
-        for example, labels in zip(dev, predict_labels(learner.model, [each.words for each in dev], device), strict=True):
-            scores.add(example.labels, labels)
-    return scores
+def score(learner: Learner, dev: Sequence[Example], scheme: Scheme) -> DevScores:
+    """The scores on dev of the weights that would be shipped."""
+    found = probabilities_with(learner.model, learner.weights(), dev)
+    return score_examples(found, [example.labels for example in dev], scheme)
 
 
 def probabilities_with(model: TokenClassifier, weights: Mapping[str, Tensor], examples: Sequence[Example]) -> list[Floats]:
-    """Label probabilities [L,C] of each example, computed with these weights; the model's own weights are restored."""
+    """The rows of probabilities of each example, computed with these weights; the model's own weights are restored."""
     device, was_training = next(model.parameters()).device, model.training
     model.eval()
     with other_weights(model, weights):

@@ -42,4 +42,15 @@ def fresh_classifier(
     """A classifier for this vocabulary and these labels; its weights are drawn with torch's current seed."""
     input, encoder, head = (table.model_dump() for table in (recipe.input, recipe.encoder, recipe.head))
     featurizer = Featurizer.build(vocabulary, input=input, head=head, pretrained=pretrained)
-    return build_classifier(featurizer, labels=len(scheme.labels), input=input, encoder=encoder, head=head)
+    model = build_classifier(
+        featurizer,
+        labels=len(scheme.labels),
+        input=input,
+        encoder=encoder,
+        head=head,
+        continuation=scheme.continuation,
+    )
+    for chain in (model.chain, model.window_crf.chain if model.window_crf is not None else None):
+        if chain is not None:
+            chain.forbid(scheme.allowed_before)
+    return model

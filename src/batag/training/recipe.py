@@ -26,7 +26,7 @@ from batag.training.setting import parse_setting
 
 Weight = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1, le=100_000_000)]
-Selection = Literal["macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none"]
+Selection = Literal["tag_f1", "tag_f2", "macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none"]
 _EPOCHS, _STEPS, _MOST_EPOCHS = 8, 1_000, 60
 AUTO = "auto"
 _PRETRAINED = ("vectors", "backbone")
@@ -79,6 +79,7 @@ class ObjectiveTable(_Table):
 
     name: str
     weights: Literal["fixed", "dynamic"]
+    level: Literal["auto", "page", "token"]
 
 
 class ScheduleTable(_Table):
@@ -147,6 +148,11 @@ class Recipe(_Table):
     training: TrainingTable
     dial: DialTable
 
+    @property
+    def learns_pages(self) -> bool:
+        """Whether the loss is the likelihood of whole pages, instead of an objective on single tokens."""
+        return self.head.chain and self.objective.level != "token" and self.objective.name == "CE"
+
     @classmethod
     def resolve(cls, *changes: Mapping[str, Any], where: str = "recipe") -> Recipe:
         """The default recipe with changes (partial recipes) applied in order."""
@@ -181,6 +187,8 @@ class Recipe(_Table):
             and "and input.vectors are both set",
             "input.max_ngram": self.input.max_ngram < self.input.min_ngram and "is below input.min_ngram",
             "dial.rich": list(self.dial.betas) != sorted(self.dial.betas) and "is below balanced, or that below clean",
+            "objective.level": bool(self.objective.level == "page" and not self.learns_pages)
+            and '"page" needs head.chain and the objective CE',
             "training.overlap": self.training.overlap >= self.training.window and "is not smaller than training.window",
         }
         for key, problem in problems.items():

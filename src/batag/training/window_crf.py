@@ -8,24 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, takewhile
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
 
 from batag.encoders.input import tensors
-from batag.evaluation.operating_point import Floats, log_probabilities
 from batag.features.batches import BATCH_TOKENS, by_length
 from batag.features.featurizer import Batch
 from batag.heads.classifier import TokenClassifier
 from batag.heads.torch_heads import MIXING_WEIGHT, WindowCRF
 from batag.labels.scheme import IGNORED
 from batag.training.examples import Example
-from batag.training.loop import padded_labels, probabilities_with
+from batag.training.loop import other_weights, padded_labels
 
-_MIXING_WEIGHTS, _SCALES = np.linspace(0, 1, 21), np.linspace(0.4, 1.6, 13)
 ROUNDS, _HISTORY, _SQUARES = 90, 10, 1e-5
+_STEPS = 20
 _MOST = 4_000_000
 Watch = Callable[[Iterable[int]], Iterable[int]]
 
@@ -73,7 +69,7 @@ def _fit(crf: WindowCRF, batches: Sequence[tuple[Batch[Tensor], Tensor]], *, wat
     for value in fitted:
         value.requires_grad_(True)
     before = [value.detach().clone() for value in fitted]
-    examples = [(replace(batch, window=torch.searchsorted(seen, _rows(batch))), labels.flatten()) for batch, labels in batches]
+    examples = [(replace(batch, window=torch.searchsorted(seen, _rows(batch))), labels) for batch, labels in batches]
     tokens = max(sum(int((labels != IGNORED).sum()) for _, labels in examples), 1)
     optimizer = torch.optim.LBFGS(
         fitted, max_iter=ROUNDS, max_eval=ROUNDS, history_size=_HISTORY, line_search_fn="strong_wolfe"
@@ -85,8 +81,7 @@ def _fit(crf: WindowCRF, batches: Sequence[tuple[Batch[Tensor], Tensor]], *, wat
         optimizer.zero_grad()
         total = torch.zeros(())
         for batch, labels in examples:
-            logits = small(batch).flatten(0, 1)
-            part = F.cross_entropy(logits, labels, ignore_index=IGNORED, reduction="sum") / tokens
+            part = -small(batch).log_likelihood(labels).sum() / tokens
             part.backward()
             total += part.detach()
         apart = [(value - own).square().sum() for value, own in zip(fitted, before, strict=True)]
@@ -107,31 +102,31 @@ def _rows(batch: Batch[Tensor]) -> Tensor:
 
 
 def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> dict[str, Tensor]:
-    """Return the weights with the mixing weight that minimises the negative log-likelihood of dev's labels, if there is a
-    window CRF."""
+    """Return the weights with the mixing weight that maximises the likelihood of dev's pages, if there is a window CRF."""
     if model.window_crf is None:
         return dict(weights)
-    labels_N = np.concatenate([np.array(example.labels) for example in dev])
-    known_N = np.flatnonzero(labels_N != IGNORED)
-    known_N = known_N[:: 1 + len(known_N) * model.window_crf.weights.shape[1] // _MOST]
-    encoder_NC, crf_NC = (
-        _logits(model, dict(weights) | {MIXING_WEIGHT: torch.tensor(alone)}, dev)[known_N] for alone in (0.0, 1.0)
-    )
-    losses = [
-        # How sure both are together is left to the calibration.
-        min(_loss(scale * ((1 - mixed) * encoder_NC + mixed * crf_NC), labels_N[known_N]) for scale in _SCALES)
-        for mixed in _MIXING_WEIGHTS
-    ]
-    return dict(weights) | {MIXING_WEIGHT: torch.tensor(float(_MIXING_WEIGHTS[int(np.argmin(losses))]))}
+    some = _some([example for example in dev if example.words], tokens=_MOST // model.window_crf.weights.shape[1])
+    batches = []
+    with torch.no_grad(), other_weights(model, weights):
+        for numbers in by_length([len(example.words) for example in some], tokens=4 * BATCH_TOKENS):
+            chosen = [some[number] for number in numbers]
+            device = model.window_crf.weights.device
+            batch = tensors(model.featurizer.batch([example.words for example in chosen]), device)
+            labels = padded_labels(chosen, batch.mask.shape[1]).to(device)
+            batches.append((model.of_encoder(model.input(batch), batch), model.window_crf(batch), labels))
+    # How sure both are together is left to the calibration: of the two weights only their ratio is kept.
+    pair = torch.full((2,), 0.5, requires_grad=True)
+    optimizer = torch.optim.LBFGS([pair], max_iter=_STEPS, line_search_fn="strong_wolfe")
 
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        total = torch.zeros(())
+        for encoder, crf, labels in batches:
+            part = -encoder.add(crf, *pair).log_likelihood(labels).mean() / len(batches)
+            part.backward()
+            total += part.detach()
+        return total
 
-def _logits(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> Floats:
-    found = probabilities_with(model, weights, dev)
-    return np.concatenate([log_probabilities(values) for values in found if len(values)])
-
-
-def _loss(logits_NC: Floats, labels_N: NDArray[np.int64]) -> float:
-    """The mean negative log-likelihood of the labels."""
-    highest_N = logits_NC.max(1)
-    sums_N = highest_N + np.log(np.exp(logits_NC - highest_N[:, None]).sum(1))
-    return float((sums_N - logits_NC[np.arange(len(labels_N)), labels_N]).mean())
+    optimizer.step(loss)
+    own, other = pair.detach().clamp(min=0.0).tolist()
+    return dict(weights) | {MIXING_WEIGHT: torch.tensor(other / (own + other) if own + other else 0.5)}

@@ -25,6 +25,7 @@ from batag.errors import InputError, UsageError
 from batag.features.batches import Floats, epoch_batches
 from batag.features.pretrained import PretrainedFeatures, join
 from batag.heads.classifier import TokenClassifier
+from batag.heads.torch_heads import Scores
 from batag.labels.provenance import Measuring
 from batag.labels.scheme import IGNORED
 from batag.pages.file import digest
@@ -224,12 +225,12 @@ class PreparedDistillation:
         # Both know the same words by the same features, so that one batch serves both.
         batch = tensors(self.teacher.featurizer.batch(texts), self.device)
         with torch.no_grad():
-            taught_NC = torch.softmax(self.teacher(batch)[batch.mask], dim=-1)
+            taught_NC = torch.softmax(self.teacher(batch).log_marginals()[batch.mask], dim=-1)
         if self.pretrained is not None and batch.pretrained is not None:  # beside a backbone words are last
             batch = replace(batch, pretrained=batch.pretrained[..., -self.pretrained.width :])
 
-        def loss_of(logits_BLC: Tensor) -> Tensor:
-            return F.cross_entropy(logits_BLC[batch.mask], taught_NC)
+        def loss_of(scores: Scores) -> Tensor:
+            return F.cross_entropy(scores.log_marginals()[batch.mask], taught_NC)
 
         rate = rate_of(self.recipe, self.learner.step + 1, steps_per_epoch=self.steps_per_epoch)
         try:

@@ -2,27 +2,32 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from batag.evaluation.operating_point import NAMES, Dial, label_offsets, log_probabilities
-from batag.evaluation.tokens import TokenScores
+from batag.evaluation.decoding import Decoding
+from batag.evaluation.operating_point import Dial
+from batag.evaluation.spans import find_spans
+from batag.evaluation.tags import TagScores
 from batag.labels.scheme import Scheme
 
 Values = NDArray[np.floating]
+_TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The fraction of tokens with the same label (balanced), macro F1 (balanced) and F2 (rich) with the teacher's labels as
-    gold, and the Kullback-Leibler divergence of the probabilities in nats per token."""
+    """The fraction of tokens with the same most probable label, tag F1 (balanced) and F2 (rich) with the teacher's tags as gold,
+    and the Kullback-Leibler divergence of the token marginals in nats per token."""
 
     texts: int
     tokens: int
     same: float
-    macro_f1: float
-    macro_f2: float
+    tag_f1: float
+    tag_f2: float
     apart: float
 
     def to_dict(self) -> dict[str, float]:
@@ -30,26 +35,31 @@ class Agreement:
 
 
 def compare(teacher: Sequence[Values], student: Sequence[Values], scheme: Scheme, *, dial: Dial | None) -> Agreement:
-    """Compare the probabilities [L,C] of both models on the same texts, at the points of a dial (None for the most probable
-    labels)."""
-    true, predicted = (
-        log_probabilities(np.concatenate([values for values in each if len(values)])) for each in (teacher, student)
-    )
-    labels = {
-        name: [(each + _offsets(dial, name, scheme)).argmax(1) for each in (true, predicted)] for name in ("balanced", "rich")
-    }
-    scores = {name: TokenScores(scheme) for name in labels}
-    for name, both in labels.items():
-        scores[name].add(*both)
+    """Compare the rows of both models on the same texts, at the points of a dial."""
+    labels = len(scheme.labels)
+    rows = [np.concatenate([values for values in each if len(values)]) for each in (teacher, student)]
+    begins = [0, *accumulate(map(len, teacher))][:-1]
+    decoding = Decoding(scheme, dial=dial)
+    found = [find_spans(each, sorted({*begins} - {len(each)}), scheme) for each in rows]
+
+    def scores(richness: str) -> dict[str, Any]:
+        least = decoding.least(richness if dial is not None else None)
+        tags = TagScores()
+        places = []
+        for each in found:
+            kept = each[each.probability >= least[each.classes - 1]]
+            columns = (kept.first.tolist(), kept.last.tolist(), kept.classes.tolist())
+            places.append([((first, last), str(number)) for first, last, number in zip(*columns, strict=True)])
+        tags.add(*places)
+        micro: dict[str, Any] = tags.report()["micro"]
+        return micro
+
+    true, predicted = (np.log(np.maximum(each[:, :labels].astype(np.float64), _TINY)) for each in rows)
     return Agreement(
         texts=len(teacher),
         tokens=len(true),
-        same=float((labels["balanced"][0] == labels["balanced"][1]).mean()),
-        macro_f1=scores["balanced"].summary()["macro_f1"],
-        macro_f2=scores["rich"].summary()["macro_f2"],
+        same=float((true.argmax(1) == predicted.argmax(1)).mean()),
+        tag_f1=scores("balanced")["f1"],
+        tag_f2=scores("rich")["f2"],
         apart=float((np.exp(true) * (true - predicted)).sum(1).mean()),
     )
-
-
-def _offsets(dial: Dial | None, name: str, scheme: Scheme) -> Values:
-    return label_offsets(scheme, np.zeros(len(scheme.classes)) if dial is None else dial.offsets(NAMES[name]))

@@ -1,0 +1,58 @@
+"""The scores of an epoch on dev: tokens by their most probable labels, tags at the best common threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from batag.evaluation.spans import find_spans
+from batag.evaluation.tokens import TokenScores
+from batag.labels.scheme import Scheme
+
+
+@dataclass(frozen=True)
+class DevScores:
+    """Token scores, and the best F1 and F2 of tags (micro, exact borders) over all thresholds that are the same for all
+    classes."""
+
+    tokens: TokenScores
+    tag_f1: float
+    tag_f2: float
+
+    def summary(self) -> dict[str, float]:
+        return self.tokens.summary() | {"tag_f1": self.tag_f1, "tag_f2": self.tag_f2}
+
+    def report(self) -> dict[str, Any]:
+        return self.tokens.report() | {"tag_f1": self.tag_f1, "tag_f2": self.tag_f2}
+
+
+def score_examples(found: Sequence[NDArray[Any]], labels: Sequence[Sequence[int]], scheme: Scheme) -> DevScores:
+    """Score rows of probabilities against gold labels, example by example."""
+    tokens = TokenScores(scheme)
+    pairs = [(np.asarray(values), np.array(own, dtype=np.int64)) for values, own in zip(found, labels, strict=True) if len(own)]
+    if not pairs:
+        return DevScores(tokens, 0.0, 0.0)
+    values, truth = (np.concatenate(column) for column in zip(*pairs, strict=True))
+    begins = [0, *accumulate(len(own) for _, own in pairs)][:-1]
+    tokens.add(truth, values[:, : len(scheme.labels)].argmax(1))
+    spans = find_spans(values, begins, scheme)
+    gold = set(zip(*(column.tolist() for column in scheme.decode_many(np.maximum(truth, 0), begins)), strict=True))
+    places = zip(spans.first.tolist(), spans.last.tolist(), spans.classes.tolist(), strict=True)
+    right = np.array([place in gold for place in places], dtype=np.float64)
+    # What lies on tokens without a label is neither right nor wrong.
+    known = np.concatenate(([0], np.cumsum(truth < 0)))
+    counted = known[spans.last + 1] == known[spans.first]
+    order = np.argsort(-spans.probability[counted], kind="stable")
+    hits = np.cumsum(right[counted][order])
+    predicted = np.arange(1, len(hits) + 1)
+
+    def best(beta: float) -> float:
+        scores = (1 + beta**2) * hits / (beta**2 * len(gold) + predicted)
+        return float(scores.max(initial=0.0))
+
+    return DevScores(tokens, best(1), best(2))
