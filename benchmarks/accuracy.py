@@ -3,8 +3,8 @@
 Run `python benchmarks/accuracy.py FOLDER_OF_CORPORA taobao-tags --seeds 3 --out benchmarks/results` (needs the extra `bench`).
 Tags are scored through `Tagger` as it is shipped (alignment, stop words, decoding, dial); tokens at points that are chosen for
 tokens. Peers are decoded as their authors do; those with probabilities also get offsets that are tuned for tags, if these are
-better on dev. Whatever is chosen is chosen on dev; test is scored once. What a peer answers is kept in --runs, so that it can be
-scored again without training; so are finished runs of batag.
+better on dev. Whatever is chosen is chosen on dev; test is scored once. What a peer answers is kept in --runs, so that it can
+be scored again without training; so are finished runs of batag.
 """
 
 from __future__ import annotations
@@ -244,18 +244,15 @@ def described(job: Job, seconds: float, speed: float) -> dict[str, Any]:
 
 
 def of_peer(job: Job) -> dict[str, Any]:
-    """Tags by the peer's own decoding or by tuned offsets, whichever is better on dev; tokens by its marginals, if it has any."""
+    """Tags by the peer's own decoding or by tuned offsets, whichever is better on dev; tokens by its marginals, if it has some."""
     scheme, parts = read(CORPORA[job.corpus], job.data)
     answers = answers_of(job, scheme, parts)
     labels = len(scheme.labels)
     predicted: dict[str, dict[str, list[Prediction]]] = {}
     for split in ("dev", "test"):
         part, lengths = parts[split], [len(each.words) for each in parts[split].examples]
-        by_kind = {
-            kind: split_rows(answers[f"{split}_{kind}"], lengths)
-            for kind in ("path", "marginals")
-            if f"{split}_{kind}" in answers
-        }
+        kinds = [kind for kind in ("path", "marginals") if f"{split}_{kind}" in answers]
+        by_kind = {kind: split_rows(answers[f"{split}_{kind}"], lengths) for kind in kinds}
         by_kind["path"] = [np.eye(labels)[own] for own in by_kind["path"]]
         predicted[split] = {
             kind: list(part.predictions(rows, Segmentation(), **WHOLE, labels=labels)) for kind, rows in by_kind.items()

@@ -106,5 +106,5 @@ def _steps(run: PreparedDistillation, epochs: list[DistillationEpoch]) -> Iterat
 
 def _alike(agreement: Agreement) -> str:
 
-    scores = f"macro F1 {percent(agreement.macro_f1)}, F2 {percent(agreement.macro_f2)}"
-    return f"{percent(agreement.same)} % of labels are the teacher's ({scores})"
+    scores = f"tag F1 {percent(agreement.tag_f1)}, F2 {percent(agreement.tag_f2)}"
+    return f"{percent(agreement.same)} % of token labels are the teacher's ({scores})"

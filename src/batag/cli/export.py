@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from batag.pages.page import Page
 
 
+_SCORES = {"token macro F1": "macro_f1", "token macro F2": "macro_f2", "tag F1": "tag_f1", "tag F2": "tag_f2"}
+
+
 def export(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
     engine: Annotated[
@@ -90,7 +93,7 @@ def _show(made: Exported) -> None:
     table = Table(title=f"{made.engine} beside float32 torch, {parity.tokens:,} tokens")
     for name in ("", "float32 torch", made.engine):
         table.add_column(name, justify="left" if not name else "right")
-    for name, key in SHOWN_SCORES.items() if parity.labelled else ():
+    for name, key in _SCORES.items() if parity.labelled else ():
         table.add_row(name, f"{100 * parity.before[key]:.2f}", f"{100 * parity.after[key]:.2f}")
     table.add_row("largest difference of probabilities", "", f"{parity.largest:.2g}")
     table.add_row("tokens with another label", "", f"{parity.other_labels:,}")

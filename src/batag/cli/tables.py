@@ -69,9 +69,10 @@ def show_points(points: Mapping[str, Any], out: Console) -> None:
 
     if not points:
         return
-    table = Table("dial (chosen on these pages)", "precision", "recall", "macro F1", "macro F2")
+    table = Table("dial (chosen on these pages)", *("precision", "recall", "tag F0.5", "tag F1", "tag F2", "token macro F2"))
     for name, row in points.items():
-        table.add_row(name, *(percent(row[key]) for key in ("precision", "recall", "macro_f1", "macro_f2")))
+        keys = ("precision", "recall", "tag_f0.5", "tag_f1", "tag_f2", "macro_f2")
+        table.add_row(name, *(percent(row[key]) for key in keys))
     out.print(table)
 
 

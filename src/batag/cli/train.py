@@ -119,7 +119,8 @@ def epoch_scores(done: Any) -> str:
 
     def macros(scores: Any) -> str:
         summary = scores.summary()
-        return f"macro F1 {percent(summary['macro_f1'])} F2 {percent(summary['macro_f2'])}"
+        tags = f"tag F1 {percent(summary['tag_f1'])} F2 {percent(summary['tag_f2'])}"
+        return f"{tags}, token macro F2 {percent(summary['macro_f2'])}"
 
     return f"dev {macros(done.scores)}" + (f" (old pages: {macros(done.old)})" if done.old is not None else "")
 

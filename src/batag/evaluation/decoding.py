@@ -27,8 +27,8 @@ Richness = str | float | None
 
 @dataclass(slots=True)
 class Prediction:
-    """A tokenized page with the rows of probabilities of each field's tokens (see `heads`). `again` says that the same words were predicted before,
-    `by_file` that the language is that of most pages of its file."""
+    """A tokenized page with the rows of probabilities of each field's tokens (see `heads`). `again` says that the same words
+    were predicted before, `by_file` that the language is that of most pages of its file."""
 
     page: Page
     fields: list[TokenizedField]
@@ -40,8 +40,8 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Decoding:
-    """How probabilities become tags: a dial (None for tags that are more probable than not), a calibration, and the stop words by
-    language (None to keep all tags)."""
+    """How probabilities become tags: a dial (None for tags that are more probable than not), a calibration, and the stop words
+    by language (None to keep all tags)."""
 
     scheme: Scheme
     dial: Dial | None = None

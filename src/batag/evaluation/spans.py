@@ -57,8 +57,8 @@ def find_spans(values: NDArray[Any], begins: Sequence[int], scheme: Scheme) -> S
 
 
 def _candidates(values: NDArray[Any], begins: Sequence[int], scheme: Scheme) -> Spans:
-    """All spans that are probable enough. A span begins with a B- (or with an I- that continues nothing), goes on as long as the
-    next token continues it, and ends where that does not."""
+    """All spans that are probable enough. A span begins with a B- (or with an I- that continues nothing), goes on as long as
+    the next token continues it, and ends where that does not."""
     labels, length = len(scheme.labels), len(values)
     marginals = values[:, :labels]
     onward = values[:, labels:] if values.shape[1] > labels else marginals[:, list(scheme.continuation)]
@@ -90,7 +90,7 @@ def _candidates(values: NDArray[Any], begins: Sequence[int], scheme: Scheme) -> 
     if not parts:
         empty = np.zeros(0, dtype=np.int64)
         return Spans(empty, empty, empty, np.zeros(0))
-    joined = Spans(*(np.concatenate(column) for column in zip(*parts, strict=True)))  # type: ignore[arg-type]
+    joined = Spans(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     return joined[np.lexsort((joined.last, joined.first))]
 
 

@@ -33,11 +33,6 @@ class PossibleTags:
     pages_N: Integers
     true_PK: Floats
 
-    def fbeta(self, offsets_K: Floats, *, beta: float, pages_P: NDArray[np.bool_] | None = None) -> float:
-        """Micro F_beta with these offsets, on all pages or on some."""
-        counts = self.counts(offsets_K, np.ones(len(self.true_PK)) if pages_P is None else pages_P.astype(np.float64))
-        return _fbeta(*counts, beta=beta)
-
     def counts(self, offsets_K: Floats, weights_P: Floats) -> tuple[float, float, float]:
         """How many tags are correct, predicted and gold with these offsets; pages are counted by their weights."""
         weights_N = weights_P[self.pages_N] * (self.logits_N + offsets_K[self.classes_N] >= 0)
@@ -49,8 +44,8 @@ def choose_tag_dial(
 ) -> Dial:
     """Choose the operating points clean, balanced and rich, which maximise micro F_beta of tags with exact borders.
 
-    Whether there are no offsets, one offset for all classes or one for each is chosen on held-out folds of the pages, so that few
-    pages do not overfit. Offsets are means over bootstrap samples. A class with fewer than `fewest` gold tags has the
+    Whether there are no offsets, one offset for all classes or one for each is chosen on held-out folds of the pages, so that
+    few pages do not overfit. Offsets are means over bootstrap samples. A class with fewer than `fewest` gold tags has the
     common offset, or that of `before`; without any such class, the dial is `before` or has no offsets.
     """
     classes = tags.true_PK.shape[1]

@@ -52,8 +52,8 @@ def choose_token_dial(
     fewest: int = 1,
     before: Dial | None = None,
 ) -> Dial:
-    """Choose the operating points clean, balanced and rich, which maximise macro F_beta of tokens, from their marginals and gold
-    labels (-1: not known); `pages_N` is the page of each token.
+    """Choose the operating points clean, balanced and rich, which maximise macro F_beta of tokens, from their marginals and
+    gold labels (-1: not known); `pages_N` is the page of each token.
 
     Offsets are means over bootstrap samples of the pages, so that a few dev tokens do not decide. A class with fewer than
     `fewest` tokens in dev keeps its offset `before`, or 0.

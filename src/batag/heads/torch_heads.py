@@ -35,8 +35,8 @@ class Chain(nn.Module):
 
     @torch.no_grad()
     def forbid(self, allowed_before: Sequence[Sequence[int]]) -> None:
-        """Let transitions that no labelled page has start low; `allowed_before` lists for each label those that may stand before
-        it (empty for any)."""
+        """Let transitions that no labelled page has start low; `allowed_before` lists for each label those that may stand
+        before it (empty for any)."""
         for label, before in enumerate(allowed_before):
             if before:
                 self.starts[label] = _FORBIDDEN
@@ -104,7 +104,7 @@ class Scores:
         return labelled_B - free_B
 
     def _directions(self) -> tuple[Tensor, Tensor]:
-        """The log sums over all labels to the left, and to the right, of each token, its own score included; up to a constant."""
+        """The log sums over all labels to the left and to the right of each token, its own score included; up to a constant."""
         transitions_CC, starts_C, ends_C = self.chain()
         # From the right it is the same recursion on the page turned round.
         steps = torch.stack((self.logits_BLC, self.logits_BLC.flip(1))).unbind(2)

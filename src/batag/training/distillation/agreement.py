@@ -20,8 +20,8 @@ _TINY = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The fraction of tokens with the same most probable label, tag F1 (balanced) and F2 (rich) with the teacher's tags as gold,
-    and the Kullback-Leibler divergence of the token marginals in nats per token."""
+    """The fraction of tokens with the same most probable label, tag F1 (balanced) and F2 (rich) with the teacher's tags as
+    gold, and the Kullback-Leibler divergence of the token marginals in nats per token."""
 
     texts: int
     tokens: int
