@@ -244,7 +244,7 @@ def described(job: Job, seconds: float, speed: float) -> dict[str, Any]:
 
 
 def of_peer(job: Job) -> dict[str, Any]:
-    """Tags by the peer's own decoding or by tuned offsets, whichever is better on dev; tokens by its marginals, if it has some."""
+    """Tags by the peer's own decoding or by tuned offsets, whichever is better on dev; tokens by its marginals."""
     scheme, parts = read(CORPORA[job.corpus], job.data)
     answers = answers_of(job, scheme, parts)
     labels = len(scheme.labels)

@@ -58,17 +58,12 @@ class Sweep:
         self.truth = np.concatenate(truth) if truth else np.zeros(0, dtype=np.int64)
         self.marginals = wide[:, : len(scheme.labels)]
         self._spans: Spans = find_spans(wide, [0, *accumulate(map(len, values))][: len(values)], scheme)
-        classes, self.raw, right, pages = (
-            (np.array(column) for column in zip(*tags, strict=True)) if tags else [np.zeros(0)] * 4
-        )
+        columns = zip(*tags, strict=True) if tags else ((),) * 4
+        classes, raw, right, pages = (np.array(column, dtype=np.float64) for column in columns)
+        self.raw: NDArray[np.float64] = raw
         logits = np.log(np.maximum(self.raw, 1e-9)) - np.log(np.maximum(1 - self.raw, 1e-9))
-        self.tags = PossibleTags(
-            classes.astype(np.int64),
-            logits,
-            right.astype(np.float64),
-            pages.astype(np.int64),
-            np.array(gold).reshape(len(gold), -1),
-        )
+        true_PK = np.array(gold).reshape(len(gold), len(scheme.classes))
+        self.tags = PossibleTags(classes.astype(np.int64), logits, right, pages.astype(np.int64), true_PK)
 
     def row(self, dial: Dial | None, richness: float) -> dict[str, float]:
         """The scores at a richness: of tags, micro and macro, and of the tokens that lie in these tags."""
