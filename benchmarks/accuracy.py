@@ -312,8 +312,16 @@ def tuned_offsets(found: Sequence[Prediction], scheme: Scheme, *, beta: float) -
     rows = [own for each in found for own in each.probabilities if len(own)]
     begins = [0, *accumulate(map(len, rows))][:-1]
     logits = log_probabilities(np.concatenate(rows))
-    truth = np.concatenate([true_labels(each.page, field, scheme) for each in found for field in each.fields if field.tokens])
-    gold = set(zip(*(column.tolist() for column in scheme.decode_many(np.maximum(truth, 0), begins)), strict=True))
+    gold, done = set[tuple[int, int, int]](), 0
+    for each in found:
+        for field in each.fields:
+            firsts, lasts = ({origin[side]: done + at for at, origin in enumerate(field.origins)} for side in (0, 1))
+            gold |= {
+                (firsts[tag.start], lasts[tag.end], 1 + scheme.classes.index(tag.label))
+                for tag in each.page.tags
+                if tag.field == field.name and tag.label in scheme.classes and tag.start in firsts and tag.end in lasts
+            }
+            done += len(field.tokens)
     true = sum(len(each.page.tags) for each in found)
 
     def score(offsets: NDArray[Any]) -> float:
