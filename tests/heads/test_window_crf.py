@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.heads.test_chain import Floats, by_enumeration
+from tests.heads.labellings import WEIGHTS, Doubles, labellings, marginals_of
 
 from batag.encoders.input import tensors
 from batag.features.featurizer import Batch, Featurizer
@@ -47,7 +47,7 @@ def batch_of(model: TokenClassifier, pages: Sequence[Sequence[str]]) -> Batch[to
     return tensors(model.featurizer.batch(pages), torch.device("cpu"))
 
 
-def by_hand(crf: WindowCRF, keys: list[Any]) -> Floats:
+def by_hand(crf: WindowCRF, keys: list[Any]) -> Doubles:
     """Marginals [L,C] with loops: every feature of every place, then every labelling."""
     weights = {name: value.numpy() for name, value in crf.state_dict().items()}
     scores = np.zeros((len(keys), weights["weights"].shape[1]))
@@ -60,7 +60,7 @@ def by_hand(crf: WindowCRF, keys: list[Any]) -> Floats:
             own, near, far = window_features(key, parts_of_speech(key if isinstance(key, str) else key[1]))
             for feature in (own, near, far)[min(abs(step), 2)]:
                 scores[place] += weights["weights"][crc32(f"{step}:{feature}".encode()) % crf.buckets]
-    return by_enumeration(scores, *(weights[f"chain.{name}"] for name in ("transitions", "starts", "ends")))
+    return marginals_of(labellings(scores, {name: weights[f"chain.{name}"] for name in WEIGHTS}), scores.shape[1])
 
 
 @pytest.mark.parametrize("side", [1, 2, 3])
@@ -68,7 +68,7 @@ def by_hand(crf: WindowCRF, keys: list[Any]) -> Floats:
 def test_it_sums_all_features_of_all_places(side: int, kind: str) -> None:
     model = classifier(kind=kind, side=side)
     assert model.window_crf is not None
-    found = model.window_crf(batch_of(model, PAGES)).exp().numpy()
+    found = model.window_crf(batch_of(model, PAGES)).log_marginals().exp().numpy()
     for row, words in zip(found, PAGES, strict=True):
         np.testing.assert_allclose(row[: len(words)], by_hand(model.window_crf, list(words)), atol=1e-12)
 
@@ -76,7 +76,7 @@ def test_it_sums_all_features_of_all_places(side: int, kind: str) -> None:
 def test_characters_have_the_features_of_the_word_that_they_lie_in() -> None:
     model = classifier()
     assert model.window_crf is not None
-    found = model.window_crf(batch_of(model, CHARACTERS)).exp().numpy()
+    found = model.window_crf(batch_of(model, CHARACTERS)).log_marginals().exp().numpy()
     keys = list(model.featurizer.keys(CHARACTERS[0]))
     assert any(isinstance(key, tuple) for key in keys)
     np.testing.assert_allclose(found[0], by_hand(model.window_crf, keys), atol=1e-12)
@@ -97,28 +97,37 @@ def test_the_window_features_of_a_word() -> None:
 def test_batch_mates_and_padding_do_not_matter(words: list[str], side: int) -> None:
     model = classifier(side=side)
     assert model.window_crf is not None
-    alone = model.window_crf(batch_of(model, [words]))[0]
-    together = model.window_crf(batch_of(model, [PAGES[3], words, PAGES[0]]))[1, : len(words)]
+    alone = model.window_crf(batch_of(model, [words])).log_marginals()[0]
+    together = model.window_crf(batch_of(model, [PAGES[3], words, PAGES[0]])).log_marginals()[1, : len(words)]
     torch.testing.assert_close(alone, together)
     assert torch.isfinite(alone).all()
 
 
-def test_in_training_the_encoder_answers_alone_and_afterwards_both_are_mixed() -> None:
-    model = classifier()
+@pytest.mark.parametrize("chain", [True, False])
+def test_in_training_the_encoder_answers_alone_and_afterwards_both_are_one_chain(chain: bool) -> None:
+    model = classifier(chain=chain)
     crf = model.window_crf
     assert crf is not None
+    if model.chain is not None:
+        for parameter in model.chain.parameters():
+            torch.nn.init.normal_(parameter)
     batch = batch_of(model, PAGES)
     both = model(batch)
     model.train()
     alone = model(batch)
-    alone[batch.mask].sum().backward()
+    assert (alone.transitions_CC is None) is not chain
+    alone.log_marginals()[batch.mask].square().sum().backward()
     assert all(parameter.grad is None for parameter in crf.parameters())
     model.eval()
-    expected = (torch.log_softmax(alone, -1) + crf(batch)) / 2
-    torch.testing.assert_close(both, expected)
-    for weight, answer in ((0.0, torch.log_softmax(alone, -1)), (1.0, crf(batch))):
-        crf.mixing_weight.fill_(weight)
-        torch.testing.assert_close(model(batch), answer)
+    other = crf(batch)
+    with torch.no_grad():
+        torch.testing.assert_close(both.logits_BLC, (alone.logits_BLC + other.logits_BLC) / 2)
+        for mixed, one, two in zip(both.chain(), alone.chain(), other.chain(), strict=True):
+            torch.testing.assert_close(mixed, (one + two) / 2)
+        for weight, answer in ((0.0, alone), (1.0, other)):
+            crf.mixing_weight.fill_(weight)
+            found, expected = model(batch).log_marginals(), answer.log_marginals()
+            torch.testing.assert_close(found.softmax(-1)[batch.mask], expected.softmax(-1)[batch.mask])
 
 
 def test_without_a_window_there_is_no_crf_and_nothing_is_looked_up_for_it() -> None:
