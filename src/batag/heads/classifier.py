@@ -41,6 +41,12 @@ class TokenClassifier(nn.Module):
         self.chain = Chain(labels) if chain else None
         self.window_crf = WindowCRF(labels, side=window_crf, buckets=window_crf_buckets) if window_crf else None
 
+    def forbid(self, allowed_before: Sequence[Sequence[int]]) -> None:
+        """Let transitions that no labelled page has start low, in the chain and in that of the window CRF."""
+        for chain in (self.chain, self.window_crf.chain if self.window_crf is not None else None):
+            if chain is not None:
+                chain.forbid(allowed_before)
+
     def forward(self, batch: Batch[Tensor]) -> Scores:
         return self.read(self.input(batch), batch)
 

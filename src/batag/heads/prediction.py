@@ -28,5 +28,5 @@ def predict_labels(model: TokenClassifier, sequences: Sequence[Sequence[str]], d
 def probabilities(model: TokenClassifier, pages: Sequence[Sequence[str]], device: torch.device) -> Floats:
     """The rows of one batch of pages, [B,L,C] or with a chain [B,L,2C-1]."""
     scores: Scores = model(tensors(model.featurizer.batch(pages), device))
-    found: Floats = scores.probabilities(model.continuation).cpu().numpy()
+    found: Floats = scores.log_probabilities(model.continuation).exp().cpu().numpy()
     return found

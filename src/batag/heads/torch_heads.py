@@ -78,15 +78,15 @@ class Scores:
         left_BLC, right_BLC = self._directions()
         return torch.log_softmax(left_BLC + right_BLC - self.logits_BLC, dim=-1)
 
-    def probabilities(self, continuation: Sequence[int]) -> Tensor:
-        """The rows [B,L,C] or [B,L,2C-1] of the heads' interface; `continuation` is the label that continues each label but
-        none."""
+    def log_probabilities(self, continuation: Sequence[int]) -> Tensor:
+        """The logarithms of the rows [B,L,C] or [B,L,2C-1] of the heads' interface; `continuation` is the label that continues
+        each label but none."""
         if self.transitions_CC is None or self.logits_BLC.shape[1] == 0:
-            return torch.softmax(self.logits_BLC, dim=-1)
+            return torch.log_softmax(self.logits_BLC, dim=-1)
         left_BLC, right_BLC = self._directions()
-        marginals = torch.softmax(left_BLC + right_BLC - self.logits_BLC, dim=-1)
+        marginals = torch.log_softmax(left_BLC + right_BLC - self.logits_BLC, dim=-1)
         of_pair = self.transitions_CC[1:, :] + right_BLC.unsqueeze(-2)
-        onward = torch.softmax(of_pair, dim=-1)[..., range(len(continuation)), list(continuation)]
+        onward = torch.log_softmax(of_pair, dim=-1)[..., range(len(continuation)), list(continuation)]
         return torch.cat((marginals, onward), dim=-1)
 
     def log_likelihood(self, labels_BL: Tensor) -> Tensor:

@@ -1,6 +1,5 @@
 """The base bundle, from which training is continued: its recipe, whether it fits, and its weights."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from batag.errors import UsageError
 from batag.features.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.heads.classifier import TokenClassifier
 from batag.heads.torch_heads import MIXING_WEIGHT
+from batag.labels.scheme import NONE, Scheme
 from batag.pages.cleaning import DEFAULT_RULES, parse_rules
 from batag.training.recipe import Recipe
 
@@ -46,7 +46,7 @@ def recipe_of(bundle: Path) -> dict[str, Any]:
 
 def check_base(base: Bundle, recipe: Recipe) -> None:
     """Raise an error if the weights of the base bundle do not fit the recipe: segmentation, input and encoder must be the
-    same."""
+    same. The scheme may be another."""
     description = base.description
     compared = _HASHED if description.input.kind == "rich" else ("kind",)
     was = {
@@ -54,7 +54,6 @@ def check_base(base: Bundle, recipe: Recipe) -> None:
         "pages.rules": tuple(description.segmentation.rules),
         **{f"input.{key}": value for key, value in description.input if key in compared},
         **{f"encoder.{key}": value for key, value in description.encoder if key != "dropout"},
-        "pages.scheme": description.scheme.name,
         "head.chain": description.head.chain,
     }
     if description.head.window_crf:
@@ -72,15 +71,19 @@ def check_base(base: Bundle, recipe: Recipe) -> None:
 
 
 @torch.no_grad()
-def load_base(model: TokenClassifier, base: Bundle, *, vocabulary: Vocabulary, labels: Sequence[str]) -> None:
+def load_base(model: TokenClassifier, base: Bundle, *, vocabulary: Vocabulary, scheme: Scheme) -> None:
     """Copy the weights of a bundle into a fresh model, by word and by label; what the bundle does not know keeps its fresh
     weights.
 
-    A new word starts with the vector of the unknown word.
+    A new word starts with the vector of the unknown word, a label of another scheme as the label of its class.
     """
     own = model.state_dict()
     names = base.description.labels
-    known = [(number, names.index(label)) for number, label in enumerate(labels) if label in names]
+    known = [
+        (number, names.index(label))
+        for number, alike in enumerate(_alike(scheme))
+        if (label := next((each for each in alike if each in names), None)) is not None
+    ]
     here, there = (torch.tensor(column, dtype=torch.long) for column in (zip(*known, strict=True) if known else ((), ())))
     for name, value in base.weights.items():
         if name == _WORDS:
@@ -95,3 +98,12 @@ def load_base(model: TokenClassifier, base: Bundle, *, vocabulary: Vocabulary, l
         elif name != MIXING_WEIGHT:  # chosen again on dev
             own[name].copy_(value)
     assert all(name in base.weights or name.startswith(_NEW) for name in own)
+    if scheme.name != base.scheme.name:
+        model.forbid(scheme.allowed_before)
+
+
+def _alike(scheme: Scheme) -> list[tuple[str, ...]]:
+    """For each label its own name, and then its names in other schemes."""
+    if scheme.name == "flat":
+        return [(NONE,), *((name, f"B-{name}") for name in scheme.classes)]
+    return [(NONE,), *((f"{part}-{name}", name) for name in scheme.classes for part in "BI")]

@@ -50,7 +50,5 @@ def fresh_classifier(
         head=head,
         continuation=scheme.continuation,
     )
-    for chain in (model.chain, model.window_crf.chain if model.window_crf is not None else None):
-        if chain is not None:
-            chain.forbid(scheme.allowed_before)
+    model.forbid(scheme.allowed_before)
     return model

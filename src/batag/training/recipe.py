@@ -43,7 +43,7 @@ class PagesTable(_Table):
     segmentation: str
     rules: str
     dictionary: str
-    scheme: Literal["flat", "bio"]
+    scheme: Literal["auto", "flat", "bio"]
 
 
 class InputTable(InputOf, _Table):

@@ -114,7 +114,7 @@ class Run:
             torch.manual_seed(self.recipe.training.seed)
             model = fresh_classifier(self.recipe, data.vocabulary, data.scheme, pretrained=pretrained)
             if data.base is not None:
-                load_base(model, data.base, vocabulary=data.vocabulary, labels=data.scheme.labels)
+                load_base(model, data.base, vocabulary=data.vocabulary, scheme=data.scheme)
         learner = build_learner(model, average=self.recipe.training.average, device=device)
         learner.fresh = data.base is None
         return learner

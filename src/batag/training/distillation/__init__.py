@@ -13,7 +13,6 @@ from zlib import crc32
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from batag.bundles.bundle import Bundle
 from batag.bundles.description import DESCRIPTION
@@ -36,6 +35,7 @@ from batag.training.checkpoint import disk_errors
 from batag.training.data import Data
 from batag.training.dial import measure_dial
 from batag.training.distillation.agreement import Agreement, compare
+from batag.training.distillation.imitation import imitation_loss, inherit_chain
 from batag.training.distillation.projection import project
 from batag.training.examples import Dev, Example, label_words, make_examples
 from batag.training.loop import (
@@ -57,7 +57,7 @@ _MAY_CHANGE = ("encoder.", "schedule.", "training.", "dial.", "input.dropout", "
 _SWIFT: Mapping[str, Mapping[str, Any]] = {
     "input": {"word_dropout": 0.0, "dropout": 0.0},
     "encoder": {"width": 32, "depth": 2, "heads": 2, "inner": 64, "dropout": 0.0},
-    "head": {"chain": False, "window_crf": 0},
+    "head": {"chain": True, "window_crf": 0},
     # It learns from harder pages already: those with words exchanged.
     "training": {"adversarial_epsilon": 0.0},
 }
@@ -182,6 +182,8 @@ class PreparedDistillation:
             torch.manual_seed(self.recipe.training.seed)
             student = fresh_classifier(self.recipe, data.vocabulary, data.scheme, pretrained=self.pretrained).to(self.device)
             project(teacher, student, texts)
+            if student.chain is not None:
+                inherit_chain(teacher, student.chain)
         self.learner = build_learner(student, average=self.recipe.training.average, device=self.device)
 
     def _repeatable(self) -> AbstractContextManager[None]:
@@ -225,12 +227,12 @@ class PreparedDistillation:
         # Both know the same words by the same features, so that one batch serves both.
         batch = tensors(self.teacher.featurizer.batch(texts), self.device)
         with torch.no_grad():
-            taught_NC = torch.softmax(self.teacher(batch).log_marginals()[batch.mask], dim=-1)
+            taught = self.teacher(batch).log_probabilities(self.teacher.continuation).exp()
         if self.pretrained is not None and batch.pretrained is not None:  # beside a backbone words are last
             batch = replace(batch, pretrained=batch.pretrained[..., -self.pretrained.width :])
 
         def loss_of(scores: Scores) -> Tensor:
-            return F.cross_entropy(scores.log_marginals()[batch.mask], taught_NC)
+            return imitation_loss(scores, taught, batch.mask, self.teacher.continuation)
 
         rate = rate_of(self.recipe, self.learner.step + 1, steps_per_epoch=self.steps_per_epoch)
         try:
@@ -238,7 +240,7 @@ class PreparedDistillation:
         except BadLossError as error:
             todo = "Start again with a smaller schedule.scale, or training.clip=1"
             raise DivergedError(error.what, where=str(self.bundle.folder), todo=todo) from error
-        return StepDone(self.learner.step, epoch, self.learner.last_loss, rate, len(taught_NC))
+        return StepDone(self.learner.step, epoch, self.learner.last_loss, rate, int(batch.mask.sum()))
 
     def ship(self, folder: Path, last: DistillationEpoch) -> FinishedDistillation:
         """Write the bundle of the student after its last epoch."""
