@@ -100,15 +100,15 @@ def rare_classes(statistics: dict[str, Any]) -> list[str]:
     lines = []
     train, dev = statistics["train"], statistics["dev"]
     for name, learnt in train["class_tags"].items():
-        measured = dev["classes"].get(name, 0)
+        measured = dev["class_tags"].get(name, 0)
         # At the rate of its own pages, or, where these show none, of the training pages.
         rate = max(learnt, 1) / max(train["pages"], 1)
         to_learn = (settings.rare_class_tags - learnt) / rate
-        to_measure = (settings.rare_dev_tokens - measured) / (measured / dev["pages"] if measured else rate)
+        to_measure = (settings.rare_dev_tags - measured) / (measured / dev["pages"] if measured else rate)
         if max(to_learn, to_measure) <= 0:
             continue
         rare = " and ".join(part for part, more in (("train", to_learn), ("dev", to_measure)) if more > 0)
-        tags = f"{counted(learnt, 'tag')} in train, {counted(measured, 'token')} in dev"
+        tags = f"{counted(learnt, 'tag')} in train, {counted(measured, 'tag')} in dev"
         what = f"{name} is rare in {rare}: {tags}; do not trust its scores yet"
         if statistics["held_out"]:
             # Of pages that are labelled more, a tenth is held out.
@@ -116,7 +116,7 @@ def rare_classes(statistics: dict[str, Any]) -> list[str]:
         else:
             parts = (("in train", to_learn), ("in dev", to_measure))
             wanted = " and ".join(f"{_about(more)} more pages {where}" for where, more in parts if more > 0)
-        least = f"{settings.rare_class_tags} tags and {settings.rare_dev_tokens} tokens"
+        least = f"{settings.rare_class_tags} tags in train and {settings.rare_dev_tags} in dev"
         lines.append(f"{what} (to reach {least}, label about {wanted})")
     if lines:
         lines.append("more pages make a class measurable, not necessarily good: batag curve shows what they bring")
@@ -153,7 +153,7 @@ def doubts(run: FinishedRun) -> list[str]:
     if run.data.tuned_by_both and run.data.new_dev:
         lines.append(
             "the operating points and the calibration were chosen on old and new dev pages together, because a class has fewer "
-            f"than {settings.rare_dev_tokens} tokens on the new ones"
+            f"than {settings.rare_dev_tags} tags on the new ones"
         )
     if not run.dial.calibrated:
         lines.append(
@@ -162,7 +162,7 @@ def doubts(run: FinishedRun) -> list[str]:
         )
     if still := run.dial.dial.still(run.data.scheme.classes):
         lines.append(
-            f"clean and rich tags are the same for {', '.join(still)}: dev has fewer than {settings.rare_dev_tokens} tokens of "
+            f"clean and rich tags are the same for {', '.join(still)}: dev has fewer than {settings.rare_dev_tags} tags of "
             "the class, or no other choice was better"
         )
     return lines

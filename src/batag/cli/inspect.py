@@ -106,7 +106,7 @@ def show(report: dict[str, Any], out: Console) -> None:
         if counts["touching_tags"]:
             lines["touching tags"] = (
                 f"{counts['touching_tags']:,} pairs of one class with nothing between; "
-                "the flat scheme joins each pair to one tag: train with --set pages.scheme=bio"
+                "training keeps them apart, unless pages.scheme is flat"
             )
         for key, value in lines.items():
             out.print(f"  {key:16} {value}")

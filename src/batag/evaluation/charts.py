@@ -29,8 +29,8 @@ _DIAL_CURVES = {
     "tag_f2": "F2",
 }
 _OF_STEP = {"step", "loss", "rate"}
-_SCORES = {"macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none", "selected"}
-_OF_EPOCH = {"step", "epoch", "loss", "true", "predicted"} | _SCORES
+_EPOCH_SCORES = {"tag_f1": "tag F1", "tag_f2": "tag F2", "macro_f1": "token macro F1", "macro_f2": "token macro F2"}
+_OF_EPOCH = {"step", "epoch", "loss", "true", "predicted", "selected", *_EPOCH_SCORES}
 
 
 def check_picture(path: Path) -> None:
@@ -148,10 +148,8 @@ def draw_curves(lines: Sequence[dict[str, Any]], path: Path, *, title: str) -> N
         loss.plot(of_steps, [line["loss"] for line in steps], linewidth=0.4, alpha=0.4)
         loss.plot(at, [line["loss"] for line in epochs], color="tab:blue", label="mean of the epoch", **dots)
         finish_panel(loss, title="loss on train", x="epoch")
-        for key, name in (("macro_f1", "macro F1"), ("macro_f2", "macro F2")):
-            line = scores.plot(at, [100 * each[key] for each in epochs], label=name, **dots)
-            without = [100 * each[f"{key}_without_none"] for each in epochs]
-            scores.plot(at, without, linestyle=":", color=line[0].get_color(), label=f"{name} without none")
+        for key, name in _EPOCH_SCORES.items():
+            scores.plot(at, [100 * each[key] for each in epochs], label=name, **dots)
         best = max(epochs, key=lambda each: each["selected"])
         scores.axvline(best["epoch"], color="grey", linewidth=0.8, label=f"best: epoch {best['epoch']}")
         finish_panel(scores, title="scores on dev", x="epoch")

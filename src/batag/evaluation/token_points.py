@@ -49,7 +49,7 @@ def choose_token_dial(
     *,
     betas: Sequence[float] = (0.5, 1.0, 2.0),
     seed: int = 0,
-    fewest: int = 1,
+    fewest: int = 20,
     before: Dial | None = None,
 ) -> Dial:
     """Choose the operating points clean, balanced and rich, which maximise macro F_beta of tokens, from their marginals and

@@ -169,8 +169,8 @@ class Data:
 
     @cached_property
     def tuned_by_both(self) -> bool:
-        """Whether operating points and calibration also use old dev pages, because a class has too few tokens on new ones."""
-        return bool(self.old_dev) and self.new_dev.fewest_tokens(self.scheme) < settings.rare_dev_tokens
+        """Whether operating points and calibration also use old dev pages, because a class has too few tags on new ones."""
+        return bool(self.old_dev) and self.new_dev.fewest_tags(self.scheme) < settings.rare_dev_tags
 
     def learnt_from(self) -> dict[str, Any]:
         """The entries of `bundle.json` about the training pages; fields and columns of the base bundle are included."""

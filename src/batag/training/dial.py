@@ -97,7 +97,6 @@ def _tokens_alone(sweep: Sweep, judged: Sequence[Prediction], recipe: Recipe) ->
         np.concatenate(pages),
         sweep.scheme,
         betas=recipe.dial.betas,
-        fewest=settings.rare_dev_tokens,
     )
     return {
         key: token_scores(sweep.marginals, sweep.truth, sweep.scheme, points.offsets(NAMES[name])).summary()[key]

@@ -3,14 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from batag.encoders.sequence import join_windows, page_words, windows
 from batag.errors import InputError
 from batag.evaluation.decoding import Prediction
-from batag.evaluation.tokens import class_numbers
 from batag.features.batches import Floats
 from batag.labels.alignment import align
 from batag.labels.allowed import tagged_stop_words
@@ -60,6 +58,7 @@ class LabelledWords:
     tags: int = 0
     misaligned: int = 0
     lost: int = 0
+    touching: int = 0
     of_stop_words: int = 0
     allowed: set[str] = field(default_factory=set)
 
@@ -74,6 +73,7 @@ class LabelledWords:
             "tags": self.tags,
             "tags_misaligned": self.misaligned,
             "tags_lost": self.lost,
+            "tags_touching": self.touching,
             "tags_of_stop_words": self.of_stop_words,
             "languages": dict(self.languages.most_common()),
             "fields": dict(self.fields.most_common()),
@@ -111,6 +111,7 @@ def label_words(
             taught = [span for span in spans if counted is None or counted[number][span[0]]]
             found.allowed.update(tagged_stop_words(counting, each, taught, rules[language]))
             of_fields.append((start, len(each.tokens), spans))
+            found.touching += sum(one[1] + 1 == two[0] and one[2] == two[2] for one, two in pairwise(sorted(spans)))
             found.fields[each.name] += 1
             found.misaligned += len(misaligned)
             found.lost += sum(item.lost for item in misaligned)
@@ -199,13 +200,10 @@ class Dev:
         """Whether there is a token that can be scored."""
         return any(label >= 0 for example in self.examples for label in example.labels)
 
-    def fewest_tokens(self, scheme: Scheme) -> int:
-        """The number of tokens of the rarest class."""
-        tokens = Counter(label for example in self.examples for label in example.labels if label >= 0)
-        of_class = np.zeros(len(scheme.classes) + 1, dtype=np.int64)
-        for label, number in enumerate(class_numbers(scheme).tolist()):
-            of_class[number] += tokens[label]
-        return int(of_class[1:].min(initial=np.iinfo(np.int64).max))
+    def fewest_tags(self, scheme: Scheme) -> int:
+        """The number of tags of the rarest class."""
+        counts = Counter(tag.label for page in self.pages for tag in page.tags)
+        return min(counts[name] for name in scheme.classes)
 
     def predictions(
         self, found: Iterable[Floats], segmentation: Segmentation, *, window: int, overlap: int, labels: int
