@@ -51,7 +51,7 @@ def linear(scheme: Scheme, scale: float, seed: int) -> tuple[Rows, Rows, Rows]:
     vectors = [np.random.default_rng(seed + 1).normal(size=(len(page), WIDTH)) for page in PAGES]
     values, mask = padded(vectors)
     logits = head(torch.from_numpy(values))
-    by_torch = Scores(logits, torch.from_numpy(mask)).probabilities(scheme.continuation).detach().numpy()
+    by_torch = Scores(logits, torch.from_numpy(mask)).log_probabilities(scheme.continuation).exp().detach().numpy()
     by_numpy = softmax(logits.detach().numpy())
     alone = []
     for page in vectors:
@@ -67,7 +67,9 @@ def chain(scheme: Scheme, scale: float, seed: int) -> tuple[Rows, Rows, Rows]:
     weights = drawn(head, scale=scale, seed=seed)
     scores = [np.random.default_rng(seed + 1).normal(size=(len(page), LABELS)) * scale for page in PAGES]
     values, mask = padded(scores)
-    by_torch = head(torch.from_numpy(values), torch.from_numpy(mask)).probabilities(scheme.continuation).detach().numpy()
+    by_torch = (
+        head(torch.from_numpy(values), torch.from_numpy(mask)).log_probabilities(scheme.continuation).exp().detach().numpy()
+    )
     by_numpy = chain_of(weights).rows(values, mask, scheme.continuation)
     return list(by_torch), list(by_numpy), [rows_of(labellings(page, weights), scheme) for page in scores]
 
@@ -77,7 +79,7 @@ def window_crf(scheme: Scheme, scale: float, seed: int) -> tuple[Rows, Rows, Row
     weights = drawn(head, scale=scale, seed=seed)
     featurizer = Featurizer(vocabulary=Vocabulary([]), window=2, window_buckets=50)
     batch = featurizer.batch(PAGES)
-    by_torch = head(tensors(batch, torch.device("cpu"))).probabilities(scheme.continuation).detach().numpy()
+    by_torch = head(tensors(batch, torch.device("cpu"))).log_probabilities(scheme.continuation).exp().detach().numpy()
     words = sorted({word for page in PAGES for word in page})
     of_word = {word: [weights["weights"][rows].sum(0) for rows in featurizer.features(word).window] for word in words}
     table = np.stack([weights["edge"], *(np.stack(of_word[word]) for word in words)])

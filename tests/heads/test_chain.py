@@ -60,7 +60,7 @@ def test_padding_and_batch_mates_do_not_matter() -> None:
     together = chain(batch, mask_of([4, 9, 2]))
     single = chain(alone, torch.ones(1, 4, dtype=torch.bool))
     torch.testing.assert_close(together.log_marginals()[0, :4], single.log_marginals()[0])
-    torch.testing.assert_close(together.probabilities((1, 2))[0, :4], single.probabilities((1, 2))[0])
+    torch.testing.assert_close(together.log_probabilities((1, 2)).exp()[0, :4], single.log_probabilities((1, 2)).exp()[0])
     labels = torch.tensor([[0, 1, 2, 1] + 5 * [IGNORED], 9 * [0], [1, 1] + 7 * [IGNORED]])
     torch.testing.assert_close(together.log_likelihood(labels)[:1], single.log_likelihood(labels[:1, :4]))
 
@@ -89,23 +89,23 @@ def test_extreme_logits_and_long_pages_stay_finite() -> None:
     logits[0, 5] = torch.tensor([1e4, -1e4, 0.0])
     scores = chain(logits, torch.ones(1, 2000, dtype=torch.bool))
     assert torch.isfinite(scores.log_marginals().exp()).all()
-    assert torch.isfinite(scores.probabilities((2, 2))).all()
+    assert torch.isfinite(scores.log_probabilities((2, 2)).exp()).all()
     assert torch.isfinite(scores.log_likelihood(logits.argmax(-1))).all()
 
 
 def test_no_tokens_at_all() -> None:
     scores = Chain(3)(torch.zeros(2, 0, 3), torch.zeros(2, 0, dtype=torch.bool))
     assert scores.log_marginals().shape == (2, 0, 3)
-    assert scores.probabilities((1, 2)).shape[:2] == (2, 0)
+    assert scores.log_probabilities((1, 2)).exp().shape[:2] == (2, 0)
 
 
 def test_a_page_of_256_tokens_is_exact_in_single_precision_and_the_same_in_any_batch() -> None:
     chain = made(5)
     logits = torch.randn(3, 256, 5, dtype=torch.float64) * 8
     mask = mask_of([256, 200, 31])
-    exact = chain(logits, mask).probabilities(BIO.continuation)
-    single = chain.float()(logits.float(), mask).probabilities(BIO.continuation)
-    alone = chain(logits[1:2, :200].float(), mask[1:2, :200]).probabilities(BIO.continuation)
+    exact = chain(logits, mask).log_probabilities(BIO.continuation).exp()
+    single = chain.float()(logits.float(), mask).log_probabilities(BIO.continuation).exp()
+    alone = chain(logits[1:2, :200].float(), mask[1:2, :200]).log_probabilities(BIO.continuation).exp()
     torch.testing.assert_close(single.double()[mask], exact[mask], atol=1e-5, rtol=0)
     torch.testing.assert_close(single[1, :200], alone[0], atol=1e-5, rtol=0)
     weights = ChainWeights(*(each.astype(np.float64) for each in weights_of(chain).values()))
