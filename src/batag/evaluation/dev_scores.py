@@ -48,8 +48,10 @@ def score_examples(found: Sequence[NDArray[Any]], labels: Sequence[Sequence[int]
     known = np.concatenate(([0], np.cumsum(truth < 0)))
     counted = known[spans.last + 1] == known[spans.first]
     order = np.argsort(-spans.probability[counted], kind="stable")
-    hits = np.cumsum(right[counted][order])
-    predicted = np.arange(1, len(hits) + 1)
+    # Equal probabilities cannot be parted by a threshold.
+    ends = np.flatnonzero(np.diff(spans.probability[counted][order], append=-1.0))
+    hits = np.cumsum(right[counted][order])[ends]
+    predicted = ends + 1
 
     def best(beta: float) -> float:
         scores = (1 + beta**2) * hits / (beta**2 * len(gold) + predicted)
