@@ -119,7 +119,8 @@ def _optimum(tags: PossibleTags, weights_P: Floats, group_K: Integers, *, beta: 
         for group, (logits, hits, predicted) in enumerate(orders):
             gain = (1 + beta**2) * hits - best * predicted
             edges = -np.concatenate(([-_LOWEST + 1], logits, [-_HIGHEST]))
-            cut = int(np.argmax(np.where(edges[1:] > edges[:-1], gain, -np.inf)))  # equal scores cannot be parted
+            # Equal scores cannot be parted, and offsets go no farther than the lowest.
+            cut = int(np.argmax(np.where(edges[1:] > np.maximum(edges[:-1], _LOWEST), gain, -np.inf)))
             offsets[group] = np.clip((edges[cut] + edges[cut + 1]) / 2, _LOWEST, _HIGHEST)
             total += hits[cut], predicted[cut]
         after = _fbeta(total[0], total[1], true, beta=beta)
