@@ -57,17 +57,18 @@ def test_an_engine_says_its_name(engine: Engine) -> None:
     assert engine.name in ENGINES
 
 
-def test_each_word_has_a_probability_of_each_label_and_they_sum_to_one(
+def test_each_word_has_a_probability_of_each_label_which_sum_to_one_and_of_continuing_each_tag(
     engine: Engine, scheme: str, sequences: list[list[str]]
 ) -> None:
     found = engine.probabilities(sequences)
     assert len(found) == len(sequences)
     labels = len(tiny_tagger(scheme).scheme.labels)
     for words, values in zip(sequences, found, strict=True):
-        assert values.shape == (len(words), labels)
+        assert values.shape == (len(words), 2 * labels - 1)
         assert values.dtype == np.float32
         assert (values >= 0).all()
-        np.testing.assert_allclose(values.sum(1), 1, atol=1e-5)
+        assert (values <= 1 + 1e-6).all()
+        np.testing.assert_allclose(values[:, :labels].sum(1), 1, atol=1e-5)
 
 
 def test_the_model_has_learnt_and_words_differ(engine: Engine, sequences: list[list[str]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from batag.bundles.bundle import Bundle, read_bundle
 from batag.encoders.input import tensors
 from batag.engines.word_table import WordTable
 from batag.errors import InputError
+from batag.features.batches import Floats
 from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
 from batag.heads.numpy_heads import NumpyHeads
@@ -32,9 +34,9 @@ def table_of(bundle: Bundle) -> WordTable:
     return WordTable(bundle.featurizer, bundle.arrays, description=bundle.description)
 
 
-def heads_of(bundle: Bundle) -> NumpyHeads:
-    labels, head = len(bundle.description.labels), bundle.description.head
-    return NumpyHeads(bundle.arrays, labels=labels, chain=head.chain, window_crf=bool(head.window_crf))
+def heads_of(bundle: Bundle, arrays: Mapping[str, Floats] | None = None) -> NumpyHeads:
+    head, continuation = bundle.description.head, bundle.scheme.continuation
+    return NumpyHeads(arrays or bundle.arrays, continuation=continuation, chain=head.chain, window_crf=bool(head.window_crf))
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +56,9 @@ def test_the_window_crfs_scores_are_those_of_training(learnt: Bundle) -> None:
     model = learnt.model()
     assert model.window_crf is not None
     _, mask, scores = table_of(learnt).look_up(PAGES)
-    expected = model.window_crf(tensors(model.featurizer.batch(PAGES), torch.device("cpu"))).exp().numpy()
-    heads = heads_of(learnt)
-    heads.chain, heads.mixing_weight = None, 1.0
+    crf = model.window_crf(tensors(model.featurizer.batch(PAGES), torch.device("cpu")))
+    expected = crf.log_probabilities(model.continuation).exp().numpy()
+    heads = heads_of(learnt, learnt.arrays | {"window_crf.mixing_weight": np.array(1.0, dtype=np.float32)})
     np.testing.assert_allclose(heads(np.zeros_like(scores), scores, mask)[mask], expected[mask], atol=1e-5)
 
 
@@ -95,14 +97,18 @@ def test_a_table_of_another_size_is_one_clear_error(tmp_path: Path, name: str) -
 
 def test_a_mixing_weight_of_0_is_the_encoder_alone(tmp_path: Path) -> None:
     bundle = made(tmp_path, head=HEAD)
-    heads = heads_of(bundle)
+    arrays = bundle.arrays | {"window_crf.mixing_weight": np.array(0.0, dtype=np.float32)}
+    arrays |= {
+        name: value + 1.5 * np.arange(value.size).reshape(value.shape) for name, value in arrays.items() if "chain." in name
+    }
     generator = np.random.default_rng(0)
     logits, scores = (generator.normal(size=(2, 5, 4)).astype(np.float32) for _ in range(2))
     mask = np.ones((2, 5), dtype=bool)
-    heads.mixing_weight = 0.0
-    both = heads(logits, scores, mask)
-    heads.window_crf = None
-    np.testing.assert_allclose(both, heads(logits, scores, mask), atol=1e-6)
+    both = heads_of(bundle, arrays)(logits, scores, mask)
+    alone = NumpyHeads(arrays, continuation=bundle.scheme.continuation, chain=True, window_crf=False)(logits, scores, mask)
+    np.testing.assert_allclose(both, alone, atol=1e-6)
+    arrays["window_crf.mixing_weight"] = np.array(0.5, dtype=np.float32)
+    assert np.abs(heads_of(bundle, arrays)(logits, scores, mask) - alone).max() > 0.01
 
 
 def test_words_that_a_bundle_knows_have_the_same_rows_and_are_not_looked_up_again(

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from batag.errors import UsageError
+from batag.evaluation.calibration import expected_calibration_error, reliability
 from batag.evaluation.charts import draw_classes, draw_dial, draw_learning_curve
-from batag.evaluation.operating_point import dial_report, steps
+from batag.evaluation.operating_point import NAMES, steps
 from batag.labels.inspection import Inspection
 from batag.pages.page import Page, Tag
 
@@ -82,11 +83,18 @@ def test_capital_letters_in_the_suffix_are_fine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tags", [0, 1, 40])
 def test_a_dial_is_drawn_however_few_tags_there_are(tmp_path: Path, tags: int) -> None:
-    scores = ("precision", "recall", "macro_f0.5", "macro_f1", "macro_f2")
+    scores = ("precision", "recall", "tag_f0.5", "tag_f1", "tag_f2")
     rows = [{"richness": richness} | dict.fromkeys(scores, richness) for richness in steps()]
     raw = np.linspace(0, 1, tags)
-    report = dial_report(rows, {"raw": raw, "calibrated": raw**2}, (raw > 0.5).astype(np.float64))
-    assert (report["tags"], set(report["ece"])) == (tags, {"raw", "calibrated"})
+    right = (raw > 0.5).astype(np.float64)
+    shown = {"raw": raw, "calibrated": raw**2}
+    report = {
+        "points": NAMES,
+        "rows": rows,
+        "tags": tags,
+        "ece": {name: expected_calibration_error(values, right) for name, values in shown.items()},
+        "reliability": {name: reliability(values, right) for name, values in shown.items()},
+    }
     draw_dial(report, tmp_path / "dial.png", title="dial")
     assert (tmp_path / "dial.png").read_bytes().startswith(b"\x89PNG")
 

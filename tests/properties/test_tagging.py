@@ -1,8 +1,10 @@
-"""Whatever text a page holds, its tags stand in it, in order and apart, with the scores of their tokens."""
+"""Whatever text a page holds, its tags stand in it, in order and apart, with the probabilities of their spans; a richer setting
+keeps them all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 from zlib import crc32
@@ -15,6 +17,7 @@ from tests.tiny import check_score, scripted_tagger, tiny_tagger
 from tests.tricky import PRODUCT_STRINGS
 
 from batag.evaluation.decoding import Prediction
+from batag.evaluation.operating_point import Dial, OperatingPoint
 from batag.pages.page import Page, Tag
 from batag.pages.record import to_record
 from batag.pages.stopwords import StopWords, stop_words
@@ -88,6 +91,33 @@ def test_the_same_holds_of_a_tagger_that_has_learnt(page: Page) -> None:
         tagger = tiny_tagger(scheme)
         prediction = next(tagger.predict([page]))
         check(page, tagger.tags_of(prediction), prediction, tagger)
+
+
+FAR = Dial(tuple(OperatingPoint(r, b, (own,)) for r, b, own in ((0.0, 0.5, -4.0), (0.5, 1.0, 0.0), (1.0, 2.0, 2.9))))
+"""A dial that goes from hardly any tag to every span that may be one."""
+
+
+@given(page=product_pages(), one=st.floats(0, 1), other=st.floats(0, 1))
+@settings(max_examples=60)
+def test_the_tags_of_a_cleaner_setting_are_all_among_those_of_a_richer_one(page: Page, one: float, other: float) -> None:
+    for scheme in ("flat", "bio"):
+        tagger = tiny_tagger(scheme)
+        prediction = next(tagger.predict([page]))
+        assert tagger.dial is not None
+        classes = len(tagger.labels)
+        far = Dial(tuple(replace(point, offsets=point.offsets[:1] * classes) for point in FAR.points))
+        for dial in (tagger.dial, far):
+            decoding = replace(tagger.decoding, dial=dial)
+            clean, rich = (decoding.tags_of(prediction, richness) for richness in sorted((one, other)))
+            assert all(tag in rich for tag in clean)
+            order = {name: place for place, name in enumerate(page.fields)}
+            for before, after in pairwise(rich):
+                assert (order[before.field], before.end) <= (order[after.field], after.start)
+            labels = [decoding.labels_of(prediction, richness) for richness in sorted((one, other))]
+            for few, many in zip(*labels, strict=True):
+                assert (many[few > 0] > 0).all()
+        asked = [tagger.tag(page, richness=richness) for richness in sorted((one, other))]
+        assert all(tag in asked[1] for tag in asked[0])
 
 
 @given(page=product_pages())

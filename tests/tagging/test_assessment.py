@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,12 @@ import pytest
 from tests.strategies import by_machine
 from tests.tiny import catalogue, scripted_tagger, tiny_run, tiny_tagger
 
-from batag.cli.evaluate import evaluate
+from batag.cli.evaluate import draw_sweep, evaluate
 from batag.errors import InputError, UsageError
 from batag.evaluation.assessment import true_labels
 from batag.pages.formats import write_pages
 from batag.pages.page import Page, Tag
 from batag.tagging.assessment import assess
-from batag.tagging.sweep import Sweep
 from batag.tagging.tagger import Tagger
 
 LABELS = {"shoes": "goods", "boots": "goods", "acme": "brand", "nice": "goods", "red": "feature"}
@@ -126,20 +126,19 @@ def test_scores_of_a_trained_tagger_equal_a_plain_count(scheme: str) -> None:
     pages = catalogue(8, split="test")
     report = assess(tagger, pages).report()
     names = ["none", *tagger.labels]
-    said_of_point = tagger.bundle.description.dial[1].offsets
-    offsets = [said_of_point[name] for name in tagger.labels]
     cells: Counter[tuple[str, str]] = Counter()
     true, predicted, found = Counter[str](), Counter[str](), Counter[str]()
+
+    def label_of(tags: Iterable[Tag], field: str, start: int, end: int) -> str:
+        over = [tag for tag in tags if tag.field == field and 2 * (min(end, tag.end) - max(start, tag.start)) >= end - start]
+        return over[-1].label if over else "none"
+
     for prediction in tagger.predict(pages):
         page = prediction.page
-        for field, values in zip(prediction.fields, prediction.probabilities, strict=True):
-            balanced = np.log(values) + np.repeat([0.0, *offsets], [1, *(len(offsets) * [1 if scheme == "flat" else 2])])
-            for (start, end), row in zip(field.origins, balanced, strict=True):
-                truth = "none"
-                for tag in page.tags:
-                    if tag.field == field.name and 2 * (min(end, tag.end) - max(start, tag.start)) >= end - start:
-                        truth = tag.label
-                cells[truth, tagger.scheme.labels[row.argmax()].removeprefix("B-").removeprefix("I-")] += 1
+        every = tagger.decoding.without_stop_words.tags_of(prediction)
+        for field in prediction.fields:
+            for start, end in field.origins:
+                cells[label_of(page.tags, field.name, start, end), label_of(every, field.name, start, end)] += 1
         gold = {(tag.field, tag.start, tag.end, tag.label) for tag in page.tags}
         guess = {(tag.field, tag.start, tag.end, tag.label) for tag in tagger.tag(page)}
         for counter, tags in ((true, gold), (predicted, guess), (found, gold & guess)):
@@ -187,10 +186,8 @@ def test_labels_by_machines_are_counted_and_nothing_to_be_measured_by(
     assert alone.pop("pages_not_reviewed") == 0
     assert both | {"pages_not_labelled": 1} == alone
     pages, marked = catalogue(2, split="dev"), list(map(by_machine, catalogue(2, split="test")))
-    sweeps = [Sweep(tiny_tagger()) for _ in range(2)]
-    for sweep, own in zip(sweeps, (pages, pages + marked), strict=True):
-        sweep.add(own)
-    assert sweeps[0].report() == sweeps[1].report()
+    sweeps = [draw_sweep(tiny_tagger(), own, tmp_path / "dial.svg") for own in (pages, pages + marked)]
+    assert sweeps[0] == sweeps[1]
 
 
 def test_no_page_at_all_is_a_report_of_zeros(tagger: Tagger) -> None:
