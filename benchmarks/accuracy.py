@@ -516,21 +516,40 @@ def main() -> None:
             left = (time.monotonic() - began) / done * (len(missing) - done)
             job = running[future]
             print(f"{done} of {len(missing)}: {job.system} {job.corpus} seed {job.seed}; {left / 60:.0f} min left", flush=True)
+    summaries: dict[str, dict[str, Any]] = {}
+    where = f"{platform.machine()}, torch {torch.__version__}, {date.today()}"
     for name in names:
         kept = [json.loads(kept_in(job).read_text("utf-8")) for job in work if job.corpus == name and kept_in(job).exists()]
         if not kept:
             continue
         path = options.out / f"accuracy-{name}.json" if options.out else None
         before = json.loads(path.read_text("utf-8"))["systems"] if options.keep and path is not None and path.exists() else {}
-        text, results = table(name, kept, before)
+        text, summaries[name] = table(name, kept, before)
         print(text)
         if path is not None:
-            where = f"{platform.machine()}, torch {torch.__version__}, {date.today()}"
             note = "; seeds and systems of earlier runs were taken along" * bool(before)
             path.with_suffix(".md").write_text(f"{text}\n{where}{note}\n", encoding="utf-8")
-            path.write_text(
-                json.dumps({"where": where, "systems": results}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-            )
+            content = json.dumps({"where": where, "systems": summaries[name]}, indent=1, ensure_ascii=False)
+            path.write_text(f"{content}\n", encoding="utf-8")
+    text = overview(summaries)
+    print(text)
+    if options.out:
+        (options.out / "accuracy.md").write_text(f"{text}\n{where}\n", encoding="utf-8")
+
+
+def overview(summaries: Mapping[str, Mapping[str, Any]]) -> str:
+    """All tools in one table: tags with exact borders first, then tokens; the means over seeds."""
+    systems = [system for system in SYSTEMS if any(system in own for own in summaries.values())]
+    lines = [f"| corpus | level | {' | '.join(systems)} |", f"|---|---|{'---:|' * len(systems)}"]
+    for level, titles in (("tags", COLUMNS[:2]), ("tokens", COLUMNS[4:6])):
+        for name, own in summaries.items():
+            cells = [
+                " / ".join(f"{statistics.mean(own[system][column.title]):.1f}" for column in titles) if system in own else ""
+                for system in systems
+            ]
+            lines.append(f"| {name} | {level} | {' | '.join(cells)} |")
+    note = "Micro F1 (balanced) / F2 (rich) of tags with exact borders; macro F1 / F2 of tokens at points chosen for tokens."
+    return "\n".join((*lines, "", note, ""))
 
 
 if __name__ == "__main__":
