@@ -49,8 +49,8 @@ def step(job: tuple[str, str, int, Path, Path]) -> Scores:
 
 
 def scores_on_dev(tagger: Tagger, pages: Sequence[Page]) -> Scores:
-    """Tags and tokens at points that were chosen on four fifths of the pages, scored on the last, in turn; the calibration error
-    of tag scores; the mean -ln p of a token's label, which is less noisy than F scores."""
+    """Tags and tokens at points that were chosen on four fifths of the pages, scored on the last, in turn; the calibration
+    error of tag scores; the mean -ln p of a token's label, which is less noisy than F scores."""
     began = time.monotonic()
     found = list(tagger.predict(page for page in pages if page.labelled))
     whole = Sweep(found, tagger.scheme, stop_words=tagger.decoding.stop_words)

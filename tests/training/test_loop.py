@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +17,20 @@ from torch import Tensor, nn
 from batag.encoders.bat import Bat
 from batag.encoders.encoder import Encoder
 from batag.encoders.input import tensors
+from batag.evaluation.tokens import class_numbers
 from batag.features.batches import epoch_batches
+from batag.heads.torch_heads import Chain, Scores
 from batag.labels.scheme import IGNORED
 from batag.objectives import build_objective
 from batag.training.data import Data
+from batag.training.examples import Example
 from batag.training.loop import (
     BadLossError,
     EpochDone,
     Learner,
     StepDone,
     padded_labels,
+    page_loss,
     rate_of,
     take_step,
     train_steps,
@@ -73,6 +78,13 @@ class Lesson:
             rate=rate_of(self.recipe, self.learner.step + 1, steps_per_epoch=4),
             device=CPU,
         )
+
+    def scores_of(self, batch: Sequence[Example]) -> Scores:
+        """What the model says of these pages in training."""
+        words = tensors(self.learner.model.featurizer.batch([example.words for example in batch]), CPU)
+        with torch.no_grad():
+            scores: Scores = self.learner.model.train()(words)
+        return scores
 
     @property
     def bits(self) -> dict[str, bytes]:
@@ -136,13 +148,69 @@ def test_the_loss_of_a_step_is_the_objectives_on_its_batch(lesson: Lessons) -> N
         "objective.name=CLA(1,20)",
         "training.adversarial_epsilon=0",
     )
-    one = lesson(*plain, "training.adversarial_epsilon=0")
+    one = lesson(*plain)
     batch = one.data.train[:4]
-    words = tensors(one.learner.model.featurizer.batch([example.words for example in batch]), torch.device("cpu"))
-    logits = one.learner.model(words).detach()
+    logits = one.scores_of(batch).log_marginals()
     labels = [label for example in batch for label in example.labels]
     rows = torch.cat([row[: len(example.words)] for row, example in zip(logits, batch, strict=True)])
     assert one.step().loss == pytest.approx(one.objective(rows, torch.tensor(labels)).item(), rel=1e-5)
+
+
+NO_CHANCE = ("input.dropout=0", "input.word_dropout=0", "encoder.dropout=0", "training.adversarial_epsilon=0")
+
+
+def test_the_loss_of_a_step_is_that_of_whole_pages_if_the_recipe_learns_pages(lesson: Lessons) -> None:
+    one, tokens, plain = lesson(*NO_CHANCE), lesson(*NO_CHANCE, "objective.level=token"), lesson(*NO_CHANCE, "head.chain=false")
+    assert [each.recipe.learns_pages for each in (one, tokens, plain)] == [True, False, False]
+    for each in (one, tokens, plain):
+        batch = each.data.train[:4]
+        with torch.no_grad():  # a chain by chance: pages and tokens differ
+            for parameter in each.learner.model.chain.parameters() if each.learner.model.chain is not None else ():
+                parameter.copy_(torch.linspace(-1, 1, parameter.numel()).view_as(parameter))
+        scores = each.scores_of(batch)
+        targets = padded_labels(batch, scores.mask_BL.shape[1])
+        pages = page_loss(scores, targets, None).item()
+        by_token = each.objective(scores.log_marginals().flatten(0, 1), targets.flatten()).item()
+        assert each is plain or abs(pages - by_token) > 1e-3
+        assert each.step().loss == pytest.approx(pages if each is one else by_token, rel=1e-5)
+
+
+def chance_scores(lengths: list[int]) -> Scores:
+    torch.manual_seed(0)
+    chain = Chain(3).double()
+    for parameter in chain.parameters():
+        torch.nn.init.normal_(parameter)
+    mask = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    return chain(torch.randn(len(lengths), max(lengths), 3, dtype=torch.float64), mask)
+
+
+def test_the_loss_of_pages_is_divided_by_their_labelled_tokens() -> None:
+    scores = chance_scores([4, 2, 3])
+    targets = torch.tensor([[0, 1, IGNORED, 2], [1, 1, IGNORED, IGNORED], [IGNORED] * 4])
+    expected = -(scores.log_likelihood(targets)[:2].sum()) / 5
+    assert page_loss(scores, targets, None).item() == pytest.approx(expected.item())
+    assert page_loss(scores, targets, torch.ones(3, 4)).item() == pytest.approx(expected.item())
+    assert page_loss(scores, torch.full_like(targets, IGNORED), None).item() == pytest.approx(0, abs=1e-12)
+
+
+def test_a_page_counts_by_the_mean_weight_of_its_labelled_tokens() -> None:
+    scores = chance_scores([4, 2, 3])
+    targets = torch.tensor([[0, 1, IGNORED, 2], [1, 1, IGNORED, IGNORED], [2, IGNORED, 0, IGNORED]])
+    # What stands where nothing is labelled does not matter.
+    weights = torch.tensor([[0.5, 1.0, 9.0, 0.0], [0.2, 0.2, 9.0, 9.0], [1.0, 9.0, 1.0, 9.0]])
+    one, two, three = (-scores.log_likelihood(targets)).tolist()
+    expected = (0.5 * one + 0.2 * two + 1.0 * three) / 7
+    assert page_loss(scores, targets, weights).item() == pytest.approx(expected)
+    without = page_loss(scores, targets, weights * torch.tensor([[1.0], [0.0], [1.0]])).item()
+    assert without == pytest.approx((0.5 * one + 1.0 * three) / 7)
+
+
+def test_pages_with_weights_of_their_own_are_learnt_from_by_these(lesson: Lessons) -> None:
+    one, other = lesson(*NO_CHANCE), lesson(*NO_CHANCE)
+    half = [replace(example, weights=[0.5] * len(example.words)) for example in other.data.train[:4]]
+    taken = one.step()
+    other.data.train[:4] = half
+    assert other.step().loss == pytest.approx(taken.loss / 2, rel=1e-5)
 
 
 def test_labels_are_padded_with_what_is_ignored(lesson: Lessons) -> None:
@@ -158,8 +226,10 @@ def test_scores_on_dev_count_every_labelled_token_of_dev(lesson: Lessons) -> Non
     one = lesson()
     (*_, last) = one.steps()
     assert isinstance(last, EpochDone)
-    truth = [label for example in one.data.dev for label in example.labels if label != IGNORED]
-    assert last.scores.confusion.sum(1).tolist() == [truth.count(label) for label in range(len(one.data.scheme.labels))]
+    class_of = class_numbers(one.data.scheme)
+    truth = [class_of[label] for example in one.data.dev for label in example.labels if label != IGNORED]
+    expected = [truth.count(number) for number in range(1 + len(one.data.scheme.classes))]
+    assert last.scores.tokens.confusion.sum(1).tolist() == expected
 
 
 # The rate
@@ -339,7 +409,7 @@ def test_dev_is_scored_with_the_average(lesson: Lessons) -> None:
                     value.zero_()
                 one.learner.average["head.bias"][0] = 1e3
     assert isinstance(events[-1], EpochDone)
-    assert events[-1].scores.confusion[:, 1:].sum() == 0
+    assert events[-1].scores.tokens.confusion[:, 1:].sum() == 0
 
 
 # What is not finite
@@ -369,7 +439,8 @@ class Spoilt(nn.Module):
 def test_a_loss_that_is_not_finite_ends_before_anything_is_touched(
     lesson: Lessons, value: float, settings: tuple[str, ...]
 ) -> None:
-    one = lesson(*settings, "training.adversarial_epsilon=0")  # which would ask for a loss twice a step
+    # Adversarial training would ask for a loss twice a step.
+    one = lesson(*settings, "training.adversarial_epsilon=0", "objective.level=token")
     one.objective = Spoilt(one.objective, call=3, value=value)
     steps = one.steps()
     next(steps)
@@ -387,7 +458,7 @@ def test_a_loss_that_is_not_finite_ends_before_anything_is_touched(
 @pytest.mark.parametrize("gradient", [math.nan, math.inf])
 @pytest.mark.parametrize("clip", [1, 0])
 def test_a_gradient_that_is_not_finite_never_reaches_the_weights(lesson: Lessons, gradient: float, clip: float) -> None:
-    one = lesson(f"training.clip={clip}", "training.adversarial_epsilon=0")
+    one = lesson(f"training.clip={clip}", "training.adversarial_epsilon=0", "objective.level=token")
     one.objective = Spoilt(one.objective, call=3, gradient=gradient)
     steps = one.steps()
     next(steps)

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 import torch
 
+from batag.encoders.input import tensors
 from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
 from batag.heads.classifier import TokenClassifier, build_classifier
 from batag.heads.prediction import probabilities
 from batag.heads.torch_heads import MIXING_WEIGHT
+from batag.labels.scheme import Scheme
 from batag.training import window_crf
 from batag.training.examples import Example
 from batag.training.window_crf import choose_mixing_weight, fit_window_crf
@@ -40,7 +42,8 @@ def after_by(numbers: Iterable[int], *, reviewed: bool = True, label: int = 1) -
 
 def predicted_labels(chosen: TokenClassifier, pages: Sequence[Example]) -> list[list[int]]:
     found = probabilities(chosen, [page.words for page in pages], CPU)
-    return [row.argmax(-1).tolist() for row in found]
+    labels = 1 + len(chosen.continuation)
+    return [row[:, :labels].argmax(-1).tolist() for row in found]
 
 
 def crf_alone(chosen: TokenClassifier) -> TokenClassifier:
@@ -134,12 +137,42 @@ def test_a_label_that_only_pages_by_machines_have_is_learnt_from_them() -> None:
 def test_many_tokens_of_dev_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
     fitted = model()
     fit_window_crf(fitted, after_by(range(60)))
-    seen: list[int] = []
-    plain = window_crf._loss
-    monkeypatch.setattr(window_crf, "_loss", lambda logits, labels: (seen.append(len(labels)), plain(logits, labels))[1])
+    pages = after_by(range(40))
     monkeypatch.setattr(window_crf, "_MOST", 2 * 50)
-    choose_mixing_weight(fitted, fitted.state_dict(), after_by(range(40)))
-    assert set(seen) == {40}
+    chosen = choose_mixing_weight(fitted, fitted.state_dict(), pages)[MIXING_WEIGHT]
+    drawn = window_crf._some(pages, tokens=50)
+    assert len(drawn) == 10
+    monkeypatch.undo()
+    assert chosen == choose_mixing_weight(fitted, fitted.state_dict(), drawn)[MIXING_WEIGHT]
+
+
+def test_the_mixing_weight_makes_the_pages_of_dev_most_likely() -> None:
+    """Of two weights only their ratio is kept: no other pair makes the pages likelier than a multiple of the chosen one."""
+    fitted = model()
+    fit_window_crf(fitted, after_by(range(8)))
+    with torch.no_grad():
+        fitted.head.weight.normal_(std=0.3)
+    dev = [Example(f"d{n}", ["by", f"maker{n}", "by", "coat"], [0, 1, -1, n % 2]) for n in range(12)]
+    batch = tensors(fitted.featurizer.batch([page.words for page in dev]), CPU)
+    labels = torch.tensor([page.labels for page in dev])
+    assert fitted.window_crf is not None
+    with torch.no_grad():
+        encoder, crf = fitted.of_encoder(fitted.input(batch), batch), fitted.window_crf(batch)
+
+        def likelihood(own: float, other: float) -> float:
+            return encoder.add(crf, torch.tensor(own), torch.tensor(other)).log_likelihood(labels).sum().item()
+
+        chosen = choose_mixing_weight(fitted, fitted.state_dict(), dev)[MIXING_WEIGHT].item()
+        sizes = np.linspace(0.02, 6, 80)
+        best = max(likelihood(one, other) for one in sizes for other in sizes)
+        found = max(likelihood((1 - chosen) * size, chosen * size) for size in np.linspace(0.02, 12, 400))
+    assert 0 < chosen < 1
+    assert found >= best - 0.02
+
+
+def test_pages_without_words_choose_nothing() -> None:
+    fitted = model()
+    assert choose_mixing_weight(fitted, fitted.state_dict(), [Example("a", [], [])])[MIXING_WEIGHT] == 0.5
 
 
 def test_the_mixing_weight_is_higher_where_the_crf_knows_better() -> None:
@@ -162,8 +195,19 @@ def test_without_a_window_crf_there_is_nothing_to_choose() -> None:
     assert choose_mixing_weight(plain, weights, after_by(range(5))).keys() == weights.keys()
 
 
-def test_the_loss_is_the_mean_of_minus_the_log_of_what_the_labels_get() -> None:
-    logits = np.random.default_rng(0).normal(size=(50, 4)) * 30
-    labels = np.arange(50) % 4
-    shares = torch.log_softmax(torch.tensor(logits), -1)[torch.arange(50), torch.tensor(labels)]
-    assert window_crf._loss(logits, labels) == pytest.approx(-shares.mean().item())
+def test_the_fit_makes_whole_pages_likelier_and_forbidden_transitions_stay_low() -> None:
+    scheme = Scheme("bio", ("goods",))
+    pages = [Example(f"p{n}", ["by", f"maker{n}", "inc"], [0, 1, 2]) for n in range(20)]
+    fitted = model(labels=3)
+    fitted.forbid(scheme.allowed_before)
+    assert fitted.window_crf is not None
+    batch = tensors(fitted.featurizer.batch([page.words for page in pages]), CPU)
+    labels = torch.tensor([page.labels for page in pages])
+    before = fitted.window_crf(batch).log_likelihood(labels).mean().item()
+    fit_window_crf(fitted, pages)
+    after = fitted.window_crf(batch).log_likelihood(labels).mean().item()
+    assert after > max(before, -0.1)
+    chain = fitted.window_crf.chain
+    assert chain.transitions[0, 2] < -9
+    assert chain.starts[2] < -9
+    assert chain.transitions[1, 2] > 0
