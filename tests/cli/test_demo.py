@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 from tests.conftest import Run
+from tests.processes import PATIENCE, alive, started, wait_until
 
 SMALL = (
     "encoder.width=16",
@@ -60,3 +63,13 @@ def test_the_demo_takes_nothing_away_that_is_not_an_earlier_demos(batag: Run, tm
     assert done.returncode == 1
     assert "not the folder of a demo" in done.stderr
     assert {path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()} == {"mine"}
+
+
+def test_a_demo_that_is_terminated_ends_its_training_in_the_background(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("batag")), "demo", "--out", str(tmp_path / "demo"), "--pages", "300"]
+    with started([*command, *SETTINGS, "--set", "training.epochs=1000"]) as process:
+        # The run in the background has its folder, and the one in front is not finished.
+        wait_until((tmp_path / "demo" / "transformer" / "recipe.toml").is_file, while_runs=process)
+        process.terminate()
+        assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+        wait_until(lambda: not alive(process.pid))
