@@ -398,8 +398,9 @@ def test_an_empty_table_among_other_files_is_a_problem_and_the_rest_is_tagged(fi
         assert f"{tmp_path}/a.csv: is empty: a table begins with the names of its columns" in done.stderr
         assert "2 problems: 2 noted (2 empty-table)" in done.stderr
     assert len(read_all(tmp_path / "one.jsonl")) == len(read_all(files / "p.csv")) == len(read_all(tmp_path / "one.csv"))
-    again = typed("tag", tiny_run(), *given, "-o", f"{tmp_path}/parts/", "--workers", 1)
+    again = typed("tag", tiny_run(), *given, "-o", f"{tmp_path}/parts/", "--workers", 1, "--json")
     assert "2 empty-table" in again.stderr
+    assert json.loads(again.stdout)["problems"] == {"empty-table": 2}
 
 
 def test_nothing_but_empty_tables_is_an_error_and_so_is_one_when_asked_to_be_strict(files: Path, tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ class Job:
             totals.going = max(0, totals.going - report.rows)
             totals.fraction = max(totals.fraction, done_after.pop(report.number, 0.0) / max(sum(sizes), 1))
             count(report, before=False)
+        totals.problems = problems.counts
         if finished:
             todo = "Use --restart to tag everything again"
             raise InputError("has fewer rows than when the job began", where=", ".join(self.inputs.paths), todo=todo)

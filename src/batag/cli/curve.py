@@ -25,15 +25,8 @@ def curve(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs per size, each on different pages.")] = 1,
-    recipe: Annotated[
-        Path | None, typer.Option("--recipe", help="TOML file with the values to change in the default recipe.")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="TABLE.KEY=VALUE", help="Change a value of the recipe, such as encoder.depth=6; may be repeated."
-        ),
-    ] = None,
+    recipe: options.RecipeFile = None,
+    set_: options.Set = None,
     device: options.Device = "auto",
     reading: options.Reading = options.READING,
     as_json: options.Json = False,

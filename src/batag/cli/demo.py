@@ -31,10 +31,7 @@ SETTINGS = ("training.epochs=8", "training.batch=16")
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for pages, runs, charts and tagged pages.")] = Path("demo"),
     pages: Annotated[int, typer.Option(min=30, help="Training pages per language.")] = 600,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change a value of the recipe; may be repeated."),
-    ] = None,
+    set_: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
     """Train BAT and a Transformer on the sample catalogue, compare them and tag ten unseen pages: some minutes on two cores."""

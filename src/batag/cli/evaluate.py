@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
+    bundle: options.Bundle,
     pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of labelled pages.")],
     wrong: Annotated[
         Path | None,

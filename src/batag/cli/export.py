@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
+    bundle: options.Bundle,
     engine: Annotated[
         str,
         typer.Option(

@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from batag.pages.problems import Problems
 
 
+Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")]
+OutFile = Annotated[
+    str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ..., also .gz); - for standard output.")
+]
+RecipeFile = Annotated[Path | None, typer.Option("--recipe", help="TOML file with the values to change in the default recipe.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="TABLE.KEY=VALUE", help="Change a value of the recipe, such as encoder.depth=6; may be repeated."
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(
