@@ -23,6 +23,7 @@ from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page, Tag
 from batag.tagging.assessment import assess
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
 SETTINGS = [part for setting in (*QUICK, "training.epochs=2") for part in ("--set", setting)]
 
 
