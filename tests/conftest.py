@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,9 @@ LONGEST = (
 
 WORKSHOP = "BATAG_TESTS_WORKSHOP"
 """Names the folder of what is made once for all workers of a test run."""
+
+DOT = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB4iG8MwAAAABJRU5ErkJggg==")
+"""A PNG of one pixel."""
 
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., Done]
@@ -82,6 +86,28 @@ def _one_thread() -> None:
     """Matrices are tiny and the machine is shared; a test that changes it changes nothing for the next."""
     if (torch := sys.modules.get("torch")) is not None:
         torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _dots_for_pictures(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Trainings in this process save a dot instead of their curves: to draw them takes longer than to train a tiny model."""
+    module = sys.modules.get("batag.training.prepared")
+    if module is not None and "with_picture" not in request.fixturenames:
+        for name in ("draw_curves", "draw_dial"):
+            monkeypatch.setattr(module, name, lambda drawn, path, *, title: path.write_bytes(DOT))
+
+
+@pytest.fixture
+def with_picture() -> None:
+    """This test wants the curves."""
+
+
+@pytest.fixture(scope="module")
+def few_rounds() -> Iterator[None]:
+    """The window CRF of trainings in this process is fitted in a few rounds, which nothing but its scores depends on."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("batag.training.window_crf.ROUNDS", 6)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -170,3 +170,17 @@ def test_errors_raised_in_python_give_python_advice(mistake: str, tmp_path: Path
 def written(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def test_pages_that_cannot_be_learnt_leave_nothing_behind(tmp_path: Path) -> None:
+    without_labels = [Page("1", {"title": "shoes"}), Page("2", {"title": "bags"})]
+    for pages in (without_labels, [*catalogue(1), "no page"]):
+        with pytest.raises(BatagError):
+            batag.train(pages, out=tmp_path / "run", settings=SMALL)
+        assert list(tmp_path.iterdir()) == []
+    mine = tmp_path / "run.pages" / "mine.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine", encoding="utf-8")
+    with pytest.raises(BatagError):
+        batag.train(without_labels, out=tmp_path / "run", settings=SMALL)
+    assert mine.read_text(encoding="utf-8") == "mine"

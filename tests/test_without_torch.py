@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import Run
 from tests.processes import PATIENCE
 from tests.tiny import catalogue, tiny_exported, tiny_run
 
@@ -102,3 +103,21 @@ def test_what_needs_the_extra_names_it(arguments: tuple[str, ...], pages: Path, 
     assert done.returncode == 2
     assert "pip install 'batag[train]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.long
+def test_the_bundle_of_the_demo_tags_as_it_did_there(batag: Run, tmp_path: Path) -> None:
+    demo = tmp_path / "demo"
+    small = ("encoder.width=32", "encoder.depth=1", "encoder.heads=2", "encoder.inner=64", "training.epochs=3")
+    settings = [part for setting in small for part in ("--set", setting)]  # the input is the default recipe's
+    done = batag("demo", "--out", demo, "--pages", 60, *settings)
+    assert done.returncode == 0, done.stderr
+    done = run(COMMAND, "tag", demo / "bat", demo / "tagged.jsonl", "-o", tmp_path / "again.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["engine"] == "onnx"
+    there, here = (
+        {row["id"]: row for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())}
+        for path in (demo / "tagged.jsonl", tmp_path / "again.jsonl")
+    )
+    assert {row["language"] for row in here.values() if row["tags"]} == {"zh-Hant", "ja", "en"}
+    assert {name: row["tags"] for name, row in here.items()} == {name: row["tags"] for name, row in there.items()}

@@ -73,7 +73,7 @@ def train(
         from batag.training.data import DataFiles
         from batag.training.folder import check_new
         from batag.training.recipe import read_recipe
-        from batag.training.run import Run, files_of, nested
+        from batag.training.run import Run, files_of, nested, new_pages
     except ModuleNotFoundError as error:
         raise missing_package(error) or error from error
 
@@ -82,10 +82,12 @@ def train(
     base_recipe = None if base is None else recipe_of(Path(base))
     chosen = read_recipe(None if recipe is None else Path(recipe), changes=nested(settings), base=base_recipe)
     reading = {} if columns is None else {"columns": _mapping(columns)}
-    files = DataFiles(files_of(pages, out, "train"), () if dev is None else files_of(dev, out, "dev"), reading)
-    if base is not None:
-        files = files.going_on_from(Path(base), replay=bool(chosen.training.replay))
-    for done in Run.create(out, chosen, files).prepare(device=device).train():
+    with new_pages(out):
+        files = DataFiles(files_of(pages, out, "train"), () if dev is None else files_of(dev, out, "dev"), reading)
+        if base is not None:
+            files = files.going_on_from(Path(base), replay=bool(chosen.training.replay))
+        run = Run.create(out, chosen, files).prepare(device=device)
+    for done in run.train():
         if progress is not None:
             progress(done)
     return load(out, device=device)

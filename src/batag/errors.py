@@ -39,6 +39,10 @@ class InputError(BatagError):
     """The input is wrong: an unreadable file, or a bad record with strict reading."""
 
 
+class EmptyTableError(InputError):
+    """A file has no row at all, not even the names of its columns; among other files it is a problem, not an error."""
+
+
 class UsageError(BatagError):
     """The call is wrong: an unknown name, or options that do not go together."""
 

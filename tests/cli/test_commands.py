@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.tiny import catalogue, tiny_run, typed
+
+from batag.pages.formats import write_pages
 
 
 @pytest.fixture(scope="module")
@@ -220,3 +223,15 @@ def test_a_language_that_is_not_ours_is_told_ours_in_words(batag, tmp_path: Path
     (tmp_path / "p.jsonl").write_text('{"title": "ACME hat"}\n', encoding="utf-8")
     done = batag(*command, "--language", "chinese", cwd=tmp_path)
     assert (done.returncode, "zh-Hans (Simplified Chinese)" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "inspect"])
+def test_an_empty_table_among_other_files_does_not_stop_them(tmp_path: Path, command: str) -> None:
+    write_pages(catalogue(2, split="test"), tmp_path / "pages.csv")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    bundle = (tiny_run(),) if command == "evaluate" else ()
+    done = typed(command, *bundle, tmp_path / "pages.csv", tmp_path / "empty.csv", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["problems"] == {"empty-table": 1}
+    done = typed(command, *bundle, tmp_path / "empty.csv")
+    assert (done.returncode, "is empty" in done.stderr) == (1, True)

@@ -9,6 +9,7 @@ import pytest
 from tests.strategies import by_machine
 from tests.tiny import catalogue, tiny_run, typed
 
+from batag.cli.cautions import far_from_teacher
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 
@@ -59,6 +60,28 @@ def test_machines_get_json_and_dev_pages_choose_the_dial(pages: Path, tmp_path: 
     assert message["trained_on"]["pages"] + message["trained_on"]["held_out"] == 45
     assert 0 <= message["metrics"]["teacher"]["same"] <= 1
     assert set(message["metrics"]["dev"]["points"]) == {"most probable", "clean", "balanced", "rich"}
+    evaluated = typed("evaluate", tiny_run(), tmp_path / "dev.jsonl", "--json", "--engine", "torch")
+    assert message["teacher_dev"]["tags"]["micro"] == json.loads(evaluated.stdout)["tags"]["micro"]
+    assert len(message["doubts"]) == 1  # it learnt for one epoch
+
+
+def test_a_student_far_below_its_teacher_is_called_that(pages: Path, tmp_path: Path) -> None:
+    write_pages(catalogue(4, split="dev"), tmp_path / "dev.jsonl")
+    poor = "the student is much worse than its teacher: "
+    done = typed("distil", tiny_run(), pages, "-o", tmp_path / "one", *SETTINGS)
+    assert f"{poor}only " in done.stdout
+    done = typed("distil", tiny_run(), pages, "-o", tmp_path / "two", *SETTINGS, "--dev", tmp_path / "dev.jsonl")
+    rows = [line.replace("│", " ").split() for line in done.stdout.splitlines() if line.startswith(("│ teacher", "│ student"))]
+    assert [(row[0], len(row)) for row in rows] == [("teacher", 5), ("student", 5)]
+    assert f"{poor}up to " in done.stdout
+
+
+def test_a_student_near_its_teacher_is_not_doubted() -> None:
+    reports = {name: {"tokens": {"macro_f1": f1, "macro_f2": 0.8}} for name, f1 in (("teacher", 0.8), ("student", 0.76))}
+    assert far_from_teacher(0.2, reports) == far_from_teacher(0.9, {}) == []
+    reports["teacher"]["tokens"]["macro_f1"] = 0.9
+    assert "up to 14.0 points" in far_from_teacher(0.99, reports)[0]
+    assert "only 80.0 macro F1" in far_from_teacher(0.8, {})[0]
 
 
 def test_dev_pages_that_no_person_has_seen_are_named_loudly_also_beside_json(pages: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tiny import typed
 
 from batag.cli import COMMANDS, options
 from batag.pages.cleaning import RULES
@@ -75,3 +76,10 @@ def test_colours_are_off_when_nobody_watches(batag, tmp_path: Path) -> None:
     batag("sample", "--pages", 20, "--out", tmp_path / "pages.jsonl")
     done = batag("inspect", tmp_path / "pages.jsonl")
     assert "\x1b[" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in NAMES)], ids=lambda command: command[0] if command else "batag")
+def test_help_names_no_type_for_an_option_without_a_value(command: tuple[str, ...]) -> None:
+    done = typed(*command, "--help")
+    assert "--help" in done.stdout
+    assert "bool" not in done.stdout

@@ -374,3 +374,45 @@ def test_a_text_with_dots_or_slashes_is_a_text(tmp_path: Path, monkeypatch: pyte
     done = typed("tag", tiny_run(), text, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["title"] == text
+
+
+@pytest.mark.parametrize("text", ["missing/pages", "shoes.jsonlx", "catalogue.export"])
+def test_a_text_that_looks_like_the_name_of_a_file_is_tagged_with_a_note(text: str) -> None:
+    done = typed("tag", tiny_run(), text)
+    assert [each["title"] for each in records(done)] == [text]
+    assert f"{text}: there is no such file; it is taken for a text" in done.stderr
+
+
+@pytest.mark.parametrize("text", [TEXT, "防水/透氣登山鞋", "USB3.0", "AC/DC cable", "no.5", "3.5mm"])
+def test_a_text_that_looks_like_none_is_tagged_without_a_word(text: str) -> None:
+    assert "no such file" not in typed("tag", tiny_run(), text).stderr
+
+
+def test_an_empty_table_among_other_files_is_a_problem_and_the_rest_is_tagged(files: Path, tmp_path: Path) -> None:
+    for name in ("a.csv", "z.csv"):
+        (tmp_path / name).write_bytes(b"")
+    given = (tmp_path / "a.csv", files / "p.csv", tmp_path / "z.csv")
+    for out in (f"{tmp_path}/parts/", tmp_path / "one.csv", tmp_path / "one.jsonl", "-"):
+        done = typed("tag", tiny_run(), *given, "-o", out, "--workers", 1)
+        assert done.returncode == 0, done.stderr
+        assert f"{tmp_path}/a.csv: is empty: a table begins with the names of its columns" in done.stderr
+        assert "2 problems: 2 noted (2 empty-table)" in done.stderr
+    assert len(read_all(tmp_path / "one.jsonl")) == len(read_all(files / "p.csv")) == len(read_all(tmp_path / "one.csv"))
+    again = typed("tag", tiny_run(), *given, "-o", f"{tmp_path}/parts/", "--workers", 1, "--json")
+    assert "2 empty-table" in again.stderr
+    assert json.loads(again.stdout)["problems"] == {"empty-table": 2}
+
+
+def test_nothing_but_empty_tables_is_an_error_and_so_is_one_when_asked_to_be_strict(files: Path, tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_bytes(b"")
+    message(typed("tag", tiny_run(), tmp_path / "a.csv", "-o", tmp_path / "out.csv"), 1, "a.csv: is empty")
+    message(
+        typed("tag", tiny_run(), tmp_path / "a.csv", tmp_path / "b.csv", "-o", tmp_path / "out.csv"), 1, "no page could be read"
+    )
+    message(
+        typed("tag", tiny_run(), tmp_path / "a.csv", files / "p.csv", "-o", tmp_path / "out.csv", "--strict"), 1, "is empty"
+    )
+    assert not (tmp_path / "out.csv").exists()
+    with_column = ("--columns", "title=name")
+    message(typed("tag", tiny_run(), tmp_path / "a.csv", "-o", tmp_path / "out.csv", *with_column), 1, "a.csv: is empty")

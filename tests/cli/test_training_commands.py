@@ -23,6 +23,7 @@ from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page, Tag
 from batag.tagging.assessment import assess
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
 SETTINGS = [part for setting in (*QUICK, "training.epochs=2") for part in ("--set", setting)]
 
 
@@ -102,6 +103,7 @@ def test_an_encoder_that_decides_nearly_nothing_is_said_and_what_to_do() -> None
     assert "more pages" in line
     assert "training.epochs" in line
     assert "scored with equal weights" in line
+    assert "(0: the encoder decides alone; 1: the window CRF, a simpler model of a word and its neighbours)" in line
     assert idle_encoder(1.0)[0].startswith("the mixing weight of the window CRF is 1.00")
     assert idle_encoder(0.95) == idle_encoder(0.5) == idle_encoder(None) == []
 
@@ -112,16 +114,14 @@ def test_training_says_what_comes_out_and_what_to_type_next(files: Path, tmp_pat
     assert "held out" in done.stderr
     for word in ("token level", "tag level", "goods", "brand", "macro", f"batag tag {tmp_path / 'run' / 'bundle'}"):
         assert word in done.stdout
-
-
-def test_training_on_few_pages_says_what_is_not_to_be_trusted_and_how_many_more_it_takes(files: Path, tmp_path: Path) -> None:
-    done = typed("train", files / "train.jsonl", "--out", tmp_path / "run", *SETTINGS, "--set", "training.epochs=1")
+    messages = " ".join(done.stdout.split())
+    assert "clean, balanced and rich are values of --richness; most probable: each token's likeliest label" in messages
+    # These are few pages: what is not to be trusted, and how many more it takes.
     (line,) = [each for each in done.stderr.splitlines() if each.startswith("brand is rare")]
     assert "tags in train" in line
     assert "more pages)" in line
     assert "would do" not in done.stderr
     assert "measurable, not necessarily good: batag curve" in done.stderr
-    messages = done.stdout.replace("\n", " ")
     assert "scores could not be calibrated" in messages
     assert "clean and rich tags are the same for" in messages
 

@@ -27,6 +27,8 @@ from batag.training.prepared import PreparedRun
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 
 def written(path: Path, pages: list[Page]) -> Path:
     write_pages(pages, path)

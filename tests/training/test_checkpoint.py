@@ -24,6 +24,8 @@ from batag.errors import InputError
 from batag.training.checkpoint import load_checkpoint, load_weights_file, save_checkpoint, save_weights
 from batag.training.prepared import PreparedRun
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:

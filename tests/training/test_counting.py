@@ -30,6 +30,8 @@ from batag.training.prepared import FinishedRun, PreparedRun
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 PACKS = ("12 oz", "Pack of 6", "One A Day", "8 oz")
 
 

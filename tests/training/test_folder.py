@@ -17,6 +17,8 @@ from batag.errors import BatagError, InputError
 from batag.pages.formats import read_pages
 from batag.pages.page import Page
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:

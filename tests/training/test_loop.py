@@ -38,6 +38,7 @@ from batag.training.loop import (
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.schedule import learning_rate
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
 CPU = torch.device("cpu")
 
 

@@ -46,18 +46,13 @@ from batag.training.run import Run
 SHORT = "training.epochs=2"
 
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
+
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """The curves and the waiting for the disk take longer than such a training."""
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The waiting for the disk takes longer than such a training."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    if "with_picture" not in request.fixturenames:
-        for name in ("draw_curves", "draw_dial"):
-            monkeypatch.setattr(run_module, name, lambda *_, **__: None)
-
-
-@pytest.fixture
-def with_picture() -> None:
-    """This test wants the curves."""
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,8 @@ from batag.training.data import Data, DataFiles, OldPages, read_data
 from batag.training.examples import Example, choose_scheme, label_words, make_examples
 from batag.training.recipe import read_recipe
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
+
 WEIGHTS = {"person": 1.0, "column": 0.5, "terms": 0.25, "model": 0.125, "llm": 0.75}
 TITLE = "acme red shoes"
 SETTINGS = [part for setting in (*QUICK, "training.epochs=2") for part in ("--set", setting)]

@@ -26,6 +26,7 @@ from batag.training.distillation import Distillation, DistillationEpoch, student
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
 
+pytestmark = pytest.mark.usefixtures("few_rounds")
 AUTO = [each for each in QUICK if not each.startswith("input.vectors")] + ["training.epochs=1"]
 SMALL = (
     "encoder.width=16",

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from typing import Any
@@ -11,13 +11,14 @@ from typing import Any
 from batag.catalogue.part import Part
 from batag.catalogue.place import is_remote, local, names_under, whole_name
 from batag.catalogue.rows import read_rows
-from batag.errors import InputError, UsageError
+from batag.errors import EmptyTableError, InputError, UsageError
 from batag.pages.file import once_only, open_file
 from batag.pages.formats import check_format, format_of_name
 from batag.pages.formats.detection import detect_format
 from batag.pages.formats.format import format_module
 from batag.pages.formats.reading import Record, read_records
 from batag.pages.page import Page
+from batag.pages.problems import Problems
 from batag.pages.record import dump
 from batag.pages.source import Source, open_source
 from batag.segmentation.majority import HEAD_PAGES, usual_language
@@ -52,33 +53,34 @@ class Inputs:
         seen: dict[tuple[str, ...], Part] = {}
         for path in self.paths if len(self.paths) > 1 else ():
             if not once_only(path):
-                with self._opened(path) as (part, _):
+                with suppress(EmptyTableError), self._opened(path) as (part, _):
                     seen.setdefault(part.table_columns, part)
         if len(seen) > 1:
             raise _other_columns(*list(seen.values())[:2])
 
-    def parts(self, *, alike: bool = False) -> Iterator[Part]:
+    def parts(self, *, alike: bool = False, problems: Problems | None = None) -> Iterator[Part]:
         """Yield all parts in order, each with the usual language of its file. An unreadable file is an error before its first
-        part; with `alike`, so are columns that differ from those of the first file."""
+        part; with `alike`, so are columns that differ from those of the first file. An empty table is
+        one of the `problems` if these are given and there are other files."""
         first: Part | None = None
-        for number, part in enumerate(self._with_languages()):
+        for number, part in enumerate(self._with_languages(Problems(strict=True) if problems is None else problems)):
             first = first or part
             if alike and part.table_columns != first.table_columns:
                 raise _other_columns(first, part)
             yield replace(part, number=number)
 
-    def _with_languages(self) -> Iterator[Part]:
+    def _with_languages(self, problems: Problems) -> Iterator[Part]:
         """Set the usual language of each part, which is found once from the beginning of its file, so that it does not depend
         on where parts are cut. It is not needed if the language is given."""
-        for _, own in groupby(self._of_files(), key=lambda part: part.file):
+        for _, own in groupby(self._of_files(problems), key=lambda part: part.file):
             ahead: list[Part] = []
             language = usual_language(_first_pages(own, ahead))
             for part in chain(ahead, own):
                 yield replace(part, usual_language=language)
 
-    def _of_files(self) -> Iterator[Part]:
+    def _of_files(self, problems: Problems) -> Iterator[Part]:
         for file, path in enumerate(self.paths):
-            with self._opened(path) as (part, more):
+            with problems.reading_one_of(self.paths), self._opened(path) as (part, more):
                 for each in more:
                     yield replace(part, file=file, **each)
 

@@ -126,7 +126,7 @@ class Job:
             watch(totals)
 
         def unfinished() -> Iterator[Part]:
-            for part in self._parts():
+            for part in self._parts(problems):
                 if (report := finished.pop(part.number, None)) is None or not manifest.is_whole(report):
                     done_after[part.number] = sum(sizes[: part.file]) + part.fraction * sizes[part.file]
                     yield part
@@ -142,6 +142,7 @@ class Job:
             totals.going = max(0, totals.going - report.rows)
             totals.fraction = max(totals.fraction, done_after.pop(report.number, 0.0) / max(sum(sizes), 1))
             count(report, before=False)
+        totals.problems = problems.counts
         if finished:
             todo = "Use --restart to tag everything again"
             raise InputError("has fewer rows than when the job began", where=", ".join(self.inputs.paths), todo=todo)
@@ -161,10 +162,10 @@ class Job:
     def _one_table(self) -> bool:
         return self.one_file and FORMATS[self.options.format].kind == "table"
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self, problems: Problems) -> Iterator[Part]:
         rows = 1
         try:
-            for part in self.inputs.parts(alike=self._one_table):
+            for part in self.inputs.parts(alike=self._one_table, problems=None if self.strict else problems):
                 rows += part.rows
                 if self.one_file and self.options.format == "xlsx":
                     check_sheet_rows(rows)  # before anybody waits for it

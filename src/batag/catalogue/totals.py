@@ -44,7 +44,6 @@ class Totals:
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.tags.update(report.tags)
         self.languages_by_file.update(report.languages_by_file)
-        self.problems.update(problem["kind"] for problem in report.problems)
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Totals:

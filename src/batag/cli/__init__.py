@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from batag.cli.options import with_reading
 from batag.errors import BatagError, InputError, missing_package
@@ -28,8 +29,27 @@ def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _plain_flags(parameters: list[Any]) -> list[Any]:
+    """Options of a command; help names no type for those that take no value."""
+    for each in parameters:
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    return parameters
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain_flags(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain_flags(super().get_params(ctx))
+
+
 app = typer.Typer(
     name="batag",
+    cls=_Group,
     help="Tag product pages: find goods, brands and features in titles and descriptions.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -42,7 +62,7 @@ COMMANDS = (
 """The commands; one that lives in a file of another name is written with it."""
 for command in COMMANDS:
     file, _, name = command.rpartition(".")
-    app.command()(_until_nobody_reads(with_reading(getattr(import_module(f"batag.cli.{file or name}"), name))))
+    app.command(cls=_Command)(_until_nobody_reads(with_reading(getattr(import_module(f"batag.cli.{file or name}"), name))))
 
 
 def _version(asked: bool) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from batag.training.prepared import FinishedRun
 
 _IDLE = 0.05
+_LOST, _ALIKE = 0.05, 0.85
 
 
 def not_reviewed(measured_by: str) -> list[str]:
@@ -132,9 +133,23 @@ def idle_encoder(mixing_weight: float | None) -> list[str]:
     if mixing_weight is None or 1 - mixing_weight >= _IDLE:
         return []
     return [
-        f"the mixing weight of the window CRF is {mixing_weight:.2f}, so the encoder that was trained in the epochs above "
+        f"the mixing weight of the window CRF is {mixing_weight:.2f} (0: the encoder decides alone; 1: the window CRF, a "
+        "simpler model of a word and its neighbours), so the encoder that was trained in the epochs above "
         "(scored with equal weights) hardly matters; label more pages, or train for more epochs (--set training.epochs=N)"
     ]
+
+
+def far_from_teacher(agreement: float, dev: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Warn about a student that is far worse than its teacher: by its agreement (macro F1 with the teacher's labels as gold),
+    or by the reports of both on dev."""
+    if dev:
+        teacher, student = (dev[name]["tokens"] for name in ("teacher", "student"))
+        lost = max(teacher[key] - student[key] for key in ("macro_f1", "macro_f2"))
+        far = f"up to {100 * lost:.1f} points of macro F1 and F2 below its teacher on dev" if lost > _LOST else ""
+    else:
+        far = f"only {100 * agreement:.1f} macro F1 with the teacher's labels as gold" if agreement < _ALIKE else ""
+    more = "teach it longer (--set training.epochs=N), on more pages, or make it larger (--set encoder.width=64)"
+    return [f"the student is much worse than its teacher: {far}; {more}"] if far else []
 
 
 def without_onnx(reason: str) -> str:

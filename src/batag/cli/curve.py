@@ -8,7 +8,7 @@ import typer
 
 from batag.cli import options
 from batag.cli.tables import percent
-from batag.cli.terminal import Pace, cell, console, counted, one_line, print_json, watched
+from batag.cli.terminal import Pace, cell, console, counted, one_line, print_json
 from batag.errors import InputError
 
 
@@ -25,15 +25,8 @@ def curve(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs per size, each on different pages.")] = 1,
-    recipe: Annotated[
-        Path | None, typer.Option("--recipe", help="TOML file with the values to change in the default recipe.")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="TABLE.KEY=VALUE", help="Change a value of the recipe, such as encoder.depth=6; may be repeated."
-        ),
-    ] = None,
+    recipe: options.RecipeFile = None,
+    set_: options.Set = None,
     device: options.Device = "auto",
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
@@ -56,8 +49,8 @@ def curve(
     changes = list(set_ or [])
     read_recipe(recipe, settings=changes)
     with reading.collected() as found:
-        given = [page for path in pages for page in watched(reading.pages(path, found), doing="reading")]
-        held = None if dev is None else [page for path in dev for page in reading.pages(path, found)]
+        given = list(reading.pages_of(pages, found))
+        held = None if dev is None else list(reading.pages_of(dev, found))
     err = console(error=True)
     if not_reviewed := sum(page.reviewed is False for page in [*given, *(held or [])]):
         note = f"left out {counted(not_reviewed, 'page')} that no person has reviewed: a learning curve needs labels of people"

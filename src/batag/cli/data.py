@@ -22,9 +22,7 @@ def sample(
         str, typer.Option(help="train, dev or test; dev and test have brands and goods that are not in train.")
     ] = "train",
     seed: Annotated[int, typer.Option(help="Random seed; the same seed writes the same file.")] = 0,
-    out: Annotated[
-        str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ..., also .gz); - for standard output.")
-    ] = "-",
+    out: options.OutFile = "-",
     to: options.To = None,
     as_json: options.Json = False,
 ) -> None:
@@ -67,8 +65,8 @@ def split(
 
     def read(found: Problems, doing: str) -> Iterator[Page]:
         for path in pages:
-            reader = read_pages(path, **reading.options, problems=found)
-            yield from watched(reader, doing=doing)
+            with found.reading_one_of(pages):
+                yield from watched(read_pages(path, **reading.options, problems=found), doing=doing)
 
     with reading.collected() as found:
         assignment = assign_splits(read(found, "comparing"), shares=parts, seed=seed)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from batag.cli import options
-from batag.cli.tables import percent
+from batag.cli.tables import show_comparison
 from batag.cli.terminal import console, print_json
 from batag.errors import InputError
 
@@ -28,10 +31,7 @@ SETTINGS = ("training.epochs=8", "training.batch=16")
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for pages, runs, charts and tagged pages.")] = Path("demo"),
     pages: Annotated[int, typer.Option(min=30, help="Training pages per language.")] = 600,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Change a value of the recipe; may be repeated."),
-    ] = None,
+    set_: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
     """Train BAT and a Transformer on the sample catalogue, compare them and tag ten unseen pages: some minutes on two cores."""
@@ -72,7 +72,7 @@ def demo(
     command = [sys.executable, "-m", "batag", "train", str(files["train"]), "--dev", str(files["dev"])]
     command += ["--out", str(runs["transformer"]), "--set", "encoder.name=transformer", "--json"]
     command += [part for setting in chosen for part in ("--set", setting)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as other:
+    with _ended_by_sigterm(), subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as other:
         try:
             run = Run.create(runs["bat"], recipe, DataFiles((files["train"],), (files["dev"],)))
             trained = train_watched(run, device="cpu").data
@@ -98,7 +98,7 @@ def demo(
         print_json({"out": str(out), "test": reports})
         return
     shown = console()
-    show_comparison(reports, shown)
+    show_comparison(reports, shown, heading="test pages", classes=("brand", "goods"))
     shown.print(f"ten pages that were not trained on (in {out / 'tagged.jsonl'}):")
     for page in tagged:
         for line in highlighted(page, tagger.labels):
@@ -114,16 +114,14 @@ def demo(
         shown.print(f"  {command_line}")
 
 
-def show_comparison(reports: dict[str, Any], out: Any) -> None:
-    """Print one line per tagger."""
-    from rich.table import Table
-
-    table = Table("test pages", "macro F1", "macro F2", "brand F1", "goods F1", "tags F1", "tags F2")
-    for name, report in reports.items():
-        tokens, micro = report["tokens"], report["tags"]["micro"]
-        scores = [tokens["macro_f1"], tokens["macro_f2"], *(tokens["classes"][each]["f1"] for each in ("brand", "goods"))]
-        table.add_row(name, *map(percent, (*scores, micro["f1"], micro["f2"])), style="bold" if name == "BAT" else "")
-    out.print(table)
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise an exception here, so that the training in the background is ended too."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _three_languages(pages: int, *, split: str, seed: int = 0) -> list[Page]:

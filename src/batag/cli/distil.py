@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from batag.cli import options
-from batag.cli.tables import percent, show_points, show_scores, show_stop_words
-from batag.cli.terminal import console, counted, print_json, progress, watched
+from batag.cli.tables import percent, show_comparison, show_points, show_scores, show_stop_words
+from batag.cli.terminal import console, counted, print_json, progress
 
 if TYPE_CHECKING:
-    from batag.pages.page import Page
     from batag.training.distillation import DistillationEpoch, PreparedDistillation
     from batag.training.distillation.agreement import Agreement
     from batag.training.loop import StepDone
@@ -43,8 +41,10 @@ def distil(
 ) -> None:
     """Distil a large bundle into a small one on unlabelled pages: nearly as accurate and many times faster."""
     from batag.bundles.bundle import read_bundle
-    from batag.cli.cautions import not_reviewed, without_onnx
+    from batag.cli.cautions import far_from_teacher, not_reviewed, without_onnx
     from batag.pages.file import check_targets
+    from batag.tagging.assessment import assess
+    from batag.tagging.tagger import Tagger
     from batag.training.distillation import Distillation, student_recipe
     from batag.training.folder import check_new
 
@@ -54,21 +54,23 @@ def distil(
     distillation = Distillation(teacher, student_recipe(teacher, settings=set_ or []), device=device)
     usual = teacher.description.usual_columns
     with reading.collected() as found:
-
-        def pages_of(files: Iterable[Path]) -> Iterator[Page]:
-            return chain.from_iterable(watched(reading.pages(path, found, usual_columns=usual)) for path in files)
-
-        run = distillation.read(pages_of(pages), dev=pages_of(dev) if dev else None, where=", ".join(map(str, pages)))
+        given, judges = (reading.pages_of(files, found, usual_columns=usual) for files in (pages, dev or []))
+        run = distillation.read(given, dev=judges if dev else None, where=", ".join(map(str, pages)))
     epochs: list[DistillationEpoch] = []
     for _ in progress(_steps(run, epochs), doing="teaching", total=run.epochs * run.steps_per_epoch, unit="steps", every=10):
         pass
     finished, statistics = run.ship(out, epochs[-1]), run.data.statistics
-    scores = finished.scores
+    scores, compared = finished.scores, {}
+    if "dev" in scores:
+        before = assess(Tagger.load(bundle, device=device), run.data.new_dev.pages).report()
+        compared = {"teacher": before, "student": scores["dev"]}
+    doubts = far_from_teacher(epochs[-1].agreement.macro_f1, compared)
     if "dev" in scores:
         for line in not_reviewed(scores["dev"]["measured_by"]):
             console(error=True).print(line, style="bold red")
     if as_json:
-        print_json({"bundle": str(out), "teacher": str(teacher.folder), "trained_on": statistics, "metrics": scores})
+        result = {"bundle": str(out), "teacher": str(teacher.folder), "trained_on": statistics, "metrics": scores}
+        print_json(result | {"teacher_dev": compared.get("teacher"), "doubts": doubts})
         return
     to = console()
     if "dev" in scores:
@@ -76,7 +78,10 @@ def distil(
         show_scores(scores["dev"], to)
         show_points(scores["dev"]["points"], to)
         show_stop_words(scores["dev"], to)
+        show_comparison(compared, to, heading="dev pages")
     to.print(f"on {statistics['held_out']:,} held-out pages {_alike(epochs[-1].agreement)}")
+    for line in doubts:
+        to.print(line, style="yellow")
     if finished.not_exported:
         to.print(without_onnx(finished.not_exported), style="yellow")
     to.print(f"bundle in {out}; next:")

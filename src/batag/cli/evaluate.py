@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,7 @@ import typer
 
 from batag.cli import options
 from batag.cli.tables import show_groups, show_scores, show_stop_words
-from batag.cli.terminal import console, counted, one_line, print_json, watched
+from batag.cli.terminal import console, counted, one_line, print_json
 from batag.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
+    bundle: options.Bundle,
     pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of labelled pages.")],
     wrong: Annotated[
         Path | None,
@@ -44,6 +43,7 @@ def evaluate(
     from batag.cli.files import note_by_file
     from batag.evaluation.charts import check_picture, draw_scores
     from batag.pages.file import check_targets, once_only, open_output
+    from batag.pages.problems import Problems
     from batag.pages.record import dump
     from batag.tagging.assessment import assess
     from batag.tagging.tagger import Tagger
@@ -61,9 +61,9 @@ def evaluate(
     usual = tagger.usual_columns
     with ExitStack() as files, reading.collected() as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None
-        readers = (watched(reading.pages(path, found, usual_columns=usual), doing="scoring") for path in pages)
         listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
-        assessment = assess(tagger, chain.from_iterable(readers), richness=richness, wrong=listed)
+        given = reading.pages_of(pages, found, usual_columns=usual, doing="scoring")
+        assessment = assess(tagger, given, richness=richness, wrong=listed)
         if not assessment.pages:
             where = ", ".join(map(str, pages))
             if not assessment.not_labelled + assessment.not_reviewed:
@@ -75,9 +75,7 @@ def evaluate(
         console(error=True).print(line, style="bold red")
     note_by_file(assessment.languages_by_file)
     if dial is not None:
-        report["dial"] = draw_sweep(
-            tagger, chain.from_iterable(reading.pages(path, usual_columns=usual) for path in pages), dial
-        )
+        report["dial"] = draw_sweep(tagger, reading.pages_of(pages, Problems(), usual_columns=usual), dial)
     if chart is not None:
         title = f"{tagger.bundle.description.name} on {', '.join(path.name for path in pages)}"
         draw_scores(report, chart, title=one_line(title))

@@ -24,7 +24,7 @@ _SCORES = {"token macro F1": "macro_f1", "token macro F2": "macro_f2", "tag F1":
 
 
 def export(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
+    bundle: options.Bundle,
     engine: Annotated[
         str,
         typer.Option(
@@ -56,8 +56,7 @@ def export(
     read = read_bundle(bundle)
     check_export(read, engine=engine)
     with reading.collected() as found:
-        files = (reading.pages(path, found, usual_columns=read.description.usual_columns) for path in pages or [])
-        given = Measuring(chain.from_iterable(files))
+        given = Measuring(reading.pages_of(pages or [], found, usual_columns=read.description.usual_columns))
         labelled = _labelled_words(read, given if pages else None)
     for line in not_reviewed(given.by):
         console(error=True).print(line, style="bold red")

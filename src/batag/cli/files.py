@@ -1,6 +1,7 @@
 """The input of commands (texts, files of pages, lines of standard input), and writing pages."""
 
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from batag.segmentation.segmentation import Segmentation, bring_tokens
 
 _SUFFIXES = frozenset({".json", ".txt", ".gz", ".zst"})
 _MISSPELT = 0.8
+_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,7}$")
 
 
 def segmentation_of(name: str, dictionary: Path | None, *, rules: str | None = None) -> Segmentation:
@@ -42,11 +44,13 @@ def text_or_pages(
         yield from _texts(lines, field=field, language=known, where="standard input:", problems=problems)
     for number, text in enumerate(given, 1):
         if text == "-" or os.path.isfile(text) or once_only(text):
-            yield from watched(read_with_language(text, language=language, **reading, problems=problems), doing=doing)
+            with problems.reading_one_of(given):
+                yield from watched(read_with_language(text, language=language, **reading, problems=problems), doing=doing)
         elif os.path.isdir(text):
             raise InputError("is a folder", where=text, todo="Name the files in it")
         else:
             check_text(text)
+            note_like_a_path(text)
             yield from _texts([text], field=field, language=known, where="text ", problems=problems, first=number)
 
 
@@ -63,6 +67,12 @@ def check_text(text: str) -> None:
         hint = f"Did you mean {os.path.join(folder, near)}? " if near else "Check the name. "
         todo = f"{hint}To tag a text that looks like a file name, give it on standard input"
         raise InputError("cannot be opened (No such file or directory)", where=text, todo=todo)
+
+
+def note_like_a_path(text: str) -> None:
+    """Print that an argument is taken for a text, if it looks like the name of a file; 防水/透氣 is more likely a title."""
+    if not any(map(str.isspace, text)) and (("/" in text and text.isascii()) or _ENDING.search(text)):
+        console(error=True).print(f"{text}: there is no such file; it is taken for a text", style="yellow")
 
 
 def _texts(

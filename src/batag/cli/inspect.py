@@ -49,9 +49,10 @@ def inspect(
     formats: dict[str, str] = {}
     with reading.collected() as found:
         for split, path in sorted(given, key=lambda item: SPLITS.index(item[0])):
-            reader = reading.pages(path, found)
-            formats[str(path)] = reader.format
-            inspection.add(watched(reader), split=split)
+            with found.reading_one_of(given):
+                reader = reading.pages(path, found)
+                formats[str(path)] = reader.format
+                inspection.add(watched(reader), split=split)
     report = {"files": formats} | inspection.report() | {"problems": dict(found.counts)}
     if not any(counts["pages"] for counts in report["splits"].values()):
         raise found.no_page(", ".join(map(str, files)))

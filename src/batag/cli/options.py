@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +18,21 @@ from batag.pages.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from batag.pages.formats import PageReader
+    from batag.pages.page import Page
     from batag.pages.problems import Problems
 
 
+Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")]
+OutFile = Annotated[
+    str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ..., also .gz); - for standard output.")
+]
+RecipeFile = Annotated[Path | None, typer.Option("--recipe", help="TOML file with the values to change in the default recipe.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="TABLE.KEY=VALUE", help="Change a value of the recipe, such as encoder.depth=6; may be repeated."
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -137,6 +149,21 @@ class Reading:
         from batag.segmentation.majority import read_with_language
 
         return read_with_language(path, **self.options, usual_columns=usual_columns, problems=problems)
+
+    def pages_of(
+        self,
+        files: Sequence[Path],
+        problems: Problems,
+        *,
+        usual_columns: Mapping[str, str] | None = None,
+        doing: str = "reading",
+    ) -> Iterator[Page]:
+        """Yield the pages of several files, with a progress bar at a terminal."""
+        from batag.cli.terminal import watched
+
+        for path in files:
+            with problems.reading_one_of(files):
+                yield from watched(self.pages(path, problems, usual_columns=usual_columns), doing=doing)
 
     def collected(self) -> AbstractContextManager[Problems]:
         """Collect the problems of the input, and print and write them at the end."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from batag.cli import options
 from batag.cli.tables import show_old, show_points, show_scores
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def show(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
+    bundle: options.Bundle,
     as_json: options.Json = False,
 ) -> None:
     """Print a bundle's labels, training data, scores, size and engines, and verify the checksums of its files."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from batag.cli.terminal import cell, counted
@@ -63,6 +63,19 @@ def show_old(report: Mapping[str, Any], out: Console) -> None:
         out.print(line)
 
 
+def show_comparison(reports: Mapping[str, Any], out: Console, *, heading: str, classes: Sequence[str] = ()) -> None:
+    """Print one line per tagger: its macro scores, the F1 of some classes, and its scores of tags; the last one is in bold."""
+    from rich.table import Table
+
+    table = Table(heading, "macro F1", "macro F2", *(f"{each} F1" for each in classes), "tags F1", "tags F2")
+    for number, (name, report) in enumerate(reports.items(), 1):
+        tokens, micro = report["tokens"], report["tags"]["micro"]
+        scores = [tokens["macro_f1"], tokens["macro_f2"], *(tokens["classes"][each]["f1"] for each in classes)]
+        style = "bold" if number == len(reports) else ""
+        table.add_row(name, *map(percent, (*scores, micro["f1"], micro["f2"])), style=style)
+    out.print(table)
+
+
 def show_points(points: Mapping[str, Any], out: Console) -> None:
     """Print the scores of the three operating points on the pages that they were chosen on."""
     from rich.table import Table
@@ -74,6 +87,9 @@ def show_points(points: Mapping[str, Any], out: Console) -> None:
         keys = ("precision", "recall", "tag_f0.5", "tag_f1", "tag_f2", "macro_f2")
         table.add_row(name, *(percent(row[key]) for key in keys))
     out.print(table)
+    out.print(
+        "clean, balanced and rich are values of --richness; most probable: each token's likeliest label, without the dial"
+    )
 
 
 def show_groups(by: Mapping[str, Mapping[str, Any]], out: Console) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def tag(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")],
+    bundle: options.Bundle,
     pages: Annotated[
         list[str] | None,
         typer.Argument(metavar="TEXT_OR_FILE", help="Texts, files or folders of pages (default: lines of standard input)."),

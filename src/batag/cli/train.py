@@ -28,15 +28,8 @@ def train(
         typer.Option("--dev", help="Labelled pages to choose the best epoch on (default: a tenth of PAGES is held out)."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the run; must not exist yet.")] = Path("run"),
-    recipe: Annotated[
-        Path | None, typer.Option("--recipe", help="TOML file with the values to change in the default recipe.")
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="TABLE.KEY=VALUE", help="Change a value of the recipe, such as encoder.depth=6; may be repeated."
-        ),
-    ] = None,
+    recipe: options.RecipeFile = None,
+    set_: options.Set = None,
     show_recipe: Annotated[bool, typer.Option("--show-recipe", help="Print the whole recipe and exit.")] = False,
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Resume an interrupted run.")] = None,
     from_: Annotated[

@@ -27,9 +27,7 @@ def weak(
             "--terms", metavar="FILE=LABEL", help="File of terms, one per line, and the label to give them; may be repeated."
         ),
     ],
-    out: Annotated[
-        str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ..., also .gz); - for standard output.")
-    ] = "-",
+    out: options.OutFile = "-",
     to: options.To = None,
     segmentation: options.Segmentation = "auto",
     dictionary: options.UserDictionary = None,

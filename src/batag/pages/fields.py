@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from batag.errors import InputError, nearest
+from batag.errors import EmptyTableError, InputError, nearest
 from batag.pages.layout import KEY
 
 STANDARD_FIELDS = ("title", "description")
@@ -40,12 +40,16 @@ def columns_in(names: Iterable[str], *, columns: Mapping[str, str], usual: Mappi
     return {**columns, **{field: column for field, column in usual.items() if field not in columns and column in there}}
 
 
+def check_header(names: Iterable[str], *, where: str) -> None:
+    """Raise an error if a table has no column at all."""
+    if not any(names):
+        what = f"is empty: a table begins with the names of its columns, such as {MAIN_FIELD}"
+        raise EmptyTableError(what, where=where, todo="Leave the file out, or export it again")
+
+
 def check_text_column(columns: Mapping[str, str], names: Iterable[str], *, usual: Mapping[str, str], where: str) -> None:
     """Raise an error that lists the columns if none of them can be read as a text field."""
     there = list(filter(None, names))
-    if not there:
-        what = f"is empty: a table begins with the names of its columns, such as {MAIN_FIELD}"
-        raise InputError(what, where=where, todo="Leave the file out, or export it again")
     if _TEXTS & {*columns, *map(str.lower, there)} or not columns.keys() <= {*KNOWN_KEYS, "error"}:
         return
     own = {column: f"{column} (as {field})" for field, column in usual.items() if field in STANDARD_FIELDS}

@@ -2,11 +2,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TextIO
 
-from batag.errors import InputError
+from batag.errors import EmptyTableError, InputError
 from batag.pages.page import without_surrogates
 from batag.settings import settings
 
@@ -32,6 +33,7 @@ KINDS = {
     "overlap": (SKIPPED_TAG, "two tags overlap; the longer one is kept, or the first if they are equally long"),
     "not-found": (SKIPPED_TAG, "a label given as plain text does not occur in the page"),
     "not-a-span": (SKIPPED_TAG, "an annotation that is not a labelled span of text"),
+    "empty-table": (NOTED, "one of several files is an empty table, without the names of its columns; it has no pages"),
     "other-annotation": (NOTED, "the task has several annotations or predictions; the ground truth or the first is used"),
     "duplicate-id": (NOTED, "the id is already the id of an earlier page; both pages are kept"),
     "ids-not-remembered": (NOTED, "too many ids to find all duplicates"),
@@ -119,6 +121,16 @@ class Problems:
             self.on_problem(problem)
         if self.log is not None:
             self.log.write(json.dumps(asdict(problem) | {"effect": problem.effect}, ensure_ascii=False) + "\n")
+
+    @contextmanager
+    def reading_one_of(self, files: Sized) -> Iterator[None]:
+        """Among several files an empty table is a problem, and the others are read; alone it stays an error."""
+        try:
+            yield
+        except EmptyTableError as error:
+            if len(files) == 1:
+                raise
+            self.add("empty-table", error.where, error.what)
 
     def no_page(self, where: str) -> InputError:
         """The error for an input without pages; it mentions problems only if there are any."""

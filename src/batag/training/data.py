@@ -6,7 +6,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -104,9 +104,8 @@ class DataFiles:
         todo = "Name old pages with --replay, or do without them: --set training.replay=0"
         try:
             saved = json.loads((folder / DATA).read_bytes())
-            learnt, measured = (
-                (*_old_pages(saved, own, todo=todo), *_old_pages(saved, part, todo=todo)) for part, own in _OLD.items()
-            )
+            of = partial(_old_pages, saved, todo=todo)
+            learnt, measured = ((*of(own), *of(part)) for part, own in _OLD.items())
         except BatagError:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -115,8 +114,9 @@ class DataFiles:
 
     def pages(self, part: str, problems: Problems) -> Iterator[Page]:
         """Yield the pages of train or dev, one file after the other."""
-        for path in getattr(self, part):
-            yield from read_with_language(path, **(self.reading or {}), problems=problems)
+        for path in (files := getattr(self, part)):
+            with problems.reading_one_of(files):
+                yield from read_with_language(path, **(self.reading or {}), problems=problems)
 
     def old_pages(self, part: str, problems: Problems) -> Iterator[Page]:
         """Yield the old pages to mix in (`replay`) or to evaluate on (`old_dev`)."""

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -165,10 +166,27 @@ def files_of(given: Pages, out: Path, part: str) -> tuple[Path, ...]:
         return tuple(_path(each, part) for each in (first, *rest))
     if first is None:
         raise InputError(f"no {part} pages", todo="Name a file of labelled pages, or give pages")
-    path = out.with_name(f"{out.name}.pages") / f"{part}.jsonl"
+    path = _pages_folder(out) / f"{part}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_pages((_page(each, part) for each in chain([first], rest)), path)
     return (path,)
+
+
+@contextmanager
+def new_pages(out: Path) -> Iterator[None]:
+    """Remove `OUT.pages` if it was made here and the run cannot start."""
+    folder = _pages_folder(out)
+    there = folder.exists()
+    try:
+        yield
+    except BaseException:
+        if not there:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _pages_folder(out: Path) -> Path:
+    return out.with_name(f"{out.name}.pages")
 
 
 def _path(given: object, part: str) -> Path:

@@ -9,7 +9,7 @@ import orjson
 
 from batag.errors import InputError
 from batag.pages.corrections import corrected, is_readable, readable
-from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS, check_columns, check_text_column, columns_in
+from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS, check_columns, check_header, check_text_column, columns_in
 from batag.pages.layout import KEY, Layout, unescaped
 from batag.pages.page import Page, Tag
 from batag.pages.record import RecordReader, dump, to_record
@@ -125,6 +125,7 @@ def _loads(cell: Any, opening: str) -> Any:
 def read_header(header: Iterable[Any], source: Source) -> None:
     """Set the column names of a table, with known names in lower case; an error lists them if none can be a field."""
     names = [str(name).strip() if name is not None else "" for name in header]
+    check_header(names, where=source.name)
     check_columns(source.columns, names, where=source.name)
     source.columns = columns_in(names, columns=source.columns, usual=source.usual_columns)
     check_text_column(source.columns, names, usual=source.usual_columns, where=source.name)
