@@ -95,7 +95,7 @@ def run(
     description = read_description(find_bundle(bundle))
     check_labels(chosen.labels, description.scheme.classes)
     if parse_richness(chosen.richness) is not None and not description.dial:
-        todo = "Leave richness out, or train again: without richness it gives the most probable tags"
+        todo = "Leave richness out, or train again: without richness it gives the tags that are more probable than not"
         raise UsageError(f"this bundle has no operating points for richness {chosen.richness}", todo=todo)
     language = check_language(reading.language) if reading.language is not None else None
     paths = find_inputs(pages, format=reading.format, out=shape.out, one_file=shape.one_file)

@@ -140,14 +140,14 @@ def idle_encoder(mixing_weight: float | None) -> list[str]:
 
 
 def far_from_teacher(agreement: float, dev: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Warn about a student that is far worse than its teacher: by its agreement (macro F1 with the teacher's labels as gold),
+    """Warn about a student that is far worse than its teacher: by its agreement (tag F1 with the teacher's tags as gold),
     or by the reports of both on dev."""
     if dev:
-        teacher, student = (dev[name]["tokens"] for name in ("teacher", "student"))
-        lost = max(teacher[key] - student[key] for key in ("macro_f1", "macro_f2"))
-        far = f"up to {100 * lost:.1f} points of macro F1 and F2 below its teacher on dev" if lost > _LOST else ""
+        teacher, student = (dev[name]["tags"]["micro"] for name in ("teacher", "student"))
+        lost = max(teacher[key] - student[key] for key in ("f1", "f2"))
+        far = f"up to {100 * lost:.1f} points of tag F1 and F2 below its teacher on dev" if lost > _LOST else ""
     else:
-        far = f"only {100 * agreement:.1f} macro F1 with the teacher's labels as gold" if agreement < _ALIKE else ""
+        far = f"only {100 * agreement:.1f} tag F1 with the teacher's tags as gold" if agreement < _ALIKE else ""
     more = "teach it longer (--set training.epochs=N), on more pages, or make it larger (--set encoder.width=64)"
     return [f"the student is much worse than its teacher: {far}; {more}"] if far else []
 

@@ -64,7 +64,7 @@ def distil(
     if "dev" in scores:
         before = assess(Tagger.load(bundle, device=device), run.data.new_dev.pages).report()
         compared = {"teacher": before, "student": scores["dev"]}
-    doubts = far_from_teacher(epochs[-1].agreement.macro_f1, compared)
+    doubts = far_from_teacher(epochs[-1].agreement.tag_f1, compared)
     if "dev" in scores:
         for line in not_reviewed(scores["dev"]["measured_by"]):
             console(error=True).print(line, style="bold red")

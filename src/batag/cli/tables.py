@@ -88,7 +88,7 @@ def show_points(points: Mapping[str, Any], out: Console) -> None:
         table.add_row(name, *(percent(row[key]) for key in keys))
     out.print(table)
     out.print(
-        "clean, balanced and rich are values of --richness; most probable: each token's likeliest label, without the dial"
+        "clean, balanced and rich are values of --richness; no offsets: every tag that is more probable than not"
     )
 
 
