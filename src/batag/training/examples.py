@@ -20,6 +20,9 @@ from batag.pages.stopwords import stop_words_by_language
 from batag.segmentation.segmentation import Segmentation, TokenizedField, language_of, settled_language
 
 
+AUTO = "auto"
+
+
 @dataclass(slots=True)
 class Example:
     """The words of a page (or window) and their label numbers; -1 is ignored. `weights` are the weights of the tokens (None for
@@ -152,12 +155,14 @@ def _of_words(counted: list[list[float]] | None, starts: Sequence[int], length: 
 
 
 def choose_scheme(name: str, train: LabelledWords, *, known: Sequence[str] = (), where: str) -> Scheme:
-    """The label scheme of the training pages; `known` classes keep their numbers."""
+    """The label scheme of the training pages; `known` classes keep their numbers. `auto` is bio if tags of one class touch."""
     if not train.pages:
         todo = "Label some (see docs/labelling.md)" if train.not_labelled else "It has no page that can be read"
         raise InputError("no labelled page to learn from", where=where, todo=todo)
     if not set(train.class_tokens) - {NONE}:
         raise InputError("no tag on any page, so there is nothing to learn", where=where, todo="See docs/labelling.md")
+    if name == AUTO:
+        name = "bio"
     found = build_scheme(name, train.class_tokens)
     return Scheme(name, tuple(dict.fromkeys((*known, *found.classes))))
 
