@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from batag.encoders.sequence import join_windows, page_words, windows
@@ -18,9 +17,6 @@ from batag.labels.scheme import IGNORED, NONE, Scheme, TokenSpan, build_scheme
 from batag.pages.page import PERSON, Page
 from batag.pages.stopwords import stop_words_by_language
 from batag.segmentation.segmentation import Segmentation, TokenizedField, language_of, settled_language
-
-
-AUTO = "auto"
 
 
 @dataclass(slots=True)
@@ -61,7 +57,6 @@ class LabelledWords:
     tags: int = 0
     misaligned: int = 0
     lost: int = 0
-    touching: int = 0
     of_stop_words: int = 0
     allowed: set[str] = field(default_factory=set)
 
@@ -76,7 +71,6 @@ class LabelledWords:
             "tags": self.tags,
             "tags_misaligned": self.misaligned,
             "tags_lost": self.lost,
-            "tags_touching": self.touching,
             "tags_of_stop_words": self.of_stop_words,
             "languages": dict(self.languages.most_common()),
             "fields": dict(self.fields.most_common()),
@@ -114,7 +108,6 @@ def label_words(
             taught = [span for span in spans if counted is None or counted[number][span[0]]]
             found.allowed.update(tagged_stop_words(counting, each, taught, rules[language]))
             of_fields.append((start, len(each.tokens), spans))
-            found.touching += sum(one[1] + 1 == two[0] and one[2] == two[2] for one, two in pairwise(sorted(spans)))
             found.fields[each.name] += 1
             found.misaligned += len(misaligned)
             found.lost += sum(item.lost for item in misaligned)
@@ -155,14 +148,12 @@ def _of_words(counted: list[list[float]] | None, starts: Sequence[int], length: 
 
 
 def choose_scheme(name: str, train: LabelledWords, *, known: Sequence[str] = (), where: str) -> Scheme:
-    """The label scheme of the training pages; `known` classes keep their numbers. `auto` is bio if tags of one class touch."""
+    """The label scheme of the training pages; `known` classes keep their numbers."""
     if not train.pages:
         todo = "Label some (see docs/labelling.md)" if train.not_labelled else "It has no page that can be read"
         raise InputError("no labelled page to learn from", where=where, todo=todo)
     if not set(train.class_tokens) - {NONE}:
         raise InputError("no tag on any page, so there is nothing to learn", where=where, todo="See docs/labelling.md")
-    if name == AUTO:
-        name = "bio"
     found = build_scheme(name, train.class_tokens)
     return Scheme(name, tuple(dict.fromkeys((*known, *found.classes))))
 
