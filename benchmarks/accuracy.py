@@ -244,9 +244,15 @@ def described(job: Job, seconds: float, speed: float) -> dict[str, Any]:
 
 
 def of_peer(job: Job) -> dict[str, Any]:
-    """Tags by the peer's own decoding or by tuned offsets, whichever is better on dev; tokens by its marginals."""
+    """The scores of a peer, trained now or before."""
     scheme, parts = read(CORPORA[job.corpus], job.data)
     answers = answers_of(job, scheme, parts)
+    seconds, speed = (float(answers[key]) for key in ("seconds", "speed"))
+    return described(job, seconds, speed) | score_answers(answers, scheme, parts)
+
+
+def score_answers(answers: Mapping[str, NDArray[Any]], scheme: Scheme, parts: Mapping[str, Dev]) -> dict[str, Any]:
+    """Tags by the peer's own decoding or by tuned offsets, whichever is better on dev; tokens by its marginals."""
     labels = len(scheme.labels)
     predicted: dict[str, dict[str, list[Prediction]]] = {}
     for split in ("dev", "test"):
@@ -265,10 +271,9 @@ def of_peer(job: Job) -> dict[str, Any]:
             best, offsets = max((best, None), (score, tuned), key=lambda pair: pair[0])
         chosen = predicted["test"]["path"] if offsets is None else moved(predicted["test"]["marginals"], offsets, scheme)
         tags[point] = score_tags(chosen, Decoding(scheme)) | {"decoded": "its own way" if offsets is None else "with offsets"}
-    seconds, speed = (float(answers[key]) for key in ("seconds", "speed"))
     kind = "marginals" if "marginals" in predicted["dev"] else "path"
     found = {split: own[kind] for split, own in predicted.items()}
-    return described(job, seconds, speed) | {"tags": tags, "tokens": score_tokens(found, scheme, tune=kind == "marginals")}
+    return {"tags": tags, "tokens": score_tokens(found, scheme, tune=kind == "marginals")}
 
 
 def answers_of(job: Job, scheme: Scheme, parts: Mapping[str, Dev]) -> Mapping[str, NDArray[Any]]:
@@ -279,19 +284,24 @@ def answers_of(job: Job, scheme: Scheme, parts: Mapping[str, Dev]) -> Mapping[st
         predict = import_module(f"peers.{PEERS[job.system]}").fit(
             parts["train"].examples, parts["dev"].examples, scheme, seed=job.seed
         )
-        seconds = time.monotonic() - began
-        kept: dict[str, Any] = {"seconds": np.array(seconds)}
-        for split in ("dev", "test"):
-            began = time.monotonic()
-            paths, marginals = predict([each.words for each in parts[split].examples])
-            kept["speed"] = np.array(sum(map(len, paths)) / (time.monotonic() - began))
-            kept[f"{split}_path"] = np.concatenate([np.asarray(own, dtype=np.int16) for own in paths])
-            if marginals is not None:
-                kept[f"{split}_marginals"] = np.concatenate([own for own in marginals if len(own)]).astype(np.float32)
+        seconds = np.array(time.monotonic() - began)
         part = path.with_suffix(".part.npz")
-        np.savez_compressed(part, **kept)
+        np.savez_compressed(part, seconds=seconds, **asked(predict, parts))
         part.replace(path)
     return dict(np.load(path, allow_pickle=False))
+
+
+def asked(predict: Callable[..., Any], parts: Mapping[str, Dev]) -> dict[str, NDArray[Any]]:
+    """The answers of a peer on dev and test, one page after the other, and the tokens that it labels a second."""
+    kept: dict[str, NDArray[Any]] = {}
+    for split in ("dev", "test"):
+        began = time.monotonic()
+        paths, marginals = predict([each.words for each in parts[split].examples])
+        kept["speed"] = np.array(sum(map(len, paths)) / (time.monotonic() - began))
+        kept[f"{split}_path"] = np.concatenate([np.asarray(own, dtype=np.int16) for own in paths])
+        if marginals is not None:
+            kept[f"{split}_marginals"] = np.concatenate([own for own in marginals if len(own)]).astype(np.float32)
+    return kept
 
 
 def split_rows(rows: NDArray[Any], lengths: Sequence[int]) -> list[NDArray[Any]]:

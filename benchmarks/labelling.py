@@ -25,12 +25,11 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from accuracy import CORPORA, choose_points, read_pages_of, score
+from accuracy import BETAS, CORPORA, asked, read_pages_of, score_answers
 from peers import crf
 from place import new_folder
 
 from batag.evaluation.charts import picture
-from batag.evaluation.decoding import Decoding
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 
@@ -67,13 +66,14 @@ class Lab:
         return folder
 
     def scores(self, run: Path, test: Path) -> dict[str, float]:
-        """Macro F1 of the balanced and macro F2 of the rich point, over the classes that these pages have."""
+        """F1 of tags at the balanced and F2 at the rich point, over the classes that these pages have."""
         kept = run / f"scores-{test.parent.name}-{test.stem}.json"
         if not kept.exists():
             found = {}
             for point, key in (("balanced", "f1"), ("rich", "f2")):
-                tokens = json.loads(self.batag("evaluate", run, test, "--richness", point, "--json"))["tokens"]["classes"]
-                found[f"macro_{key}"] = statistics.mean(each[key] for each in tokens.values() if each["true"])
+                found[f"tag_{key}"] = json.loads(self.batag("evaluate", run, test, "--richness", point, "--json"))["tags"][
+                    "micro"
+                ][key]
             kept.write_text(json.dumps(found), encoding="utf-8")
         scores: dict[str, float] = json.loads(kept.read_text(encoding="utf-8"))
         return scores
@@ -95,26 +95,22 @@ def curve(lab: Lab, out: Path | None, seeds: int) -> str:
             print("batag", size, found["batag"][size][-1], flush=True)
             scheme, parts = read_pages_of(pages | {"train": shuffled[:size]}, CORPORA[name].scheme)
             predict = crf.fit(parts["train"].examples, parts["dev"].examples, scheme, seed=seed)
-            dial = choose_points(parts["dev"], predict([each.words for each in parts["dev"].examples]), scheme)
-            predicted = predict([each.words for each in parts["test"].examples])
-            values = {
-                key: score(parts["test"], predicted, Decoding(scheme, dial=dial), point)[key]
-                for point, key in (("balanced", "macro_f1"), ("rich", "macro_f2"))
-            }
+            tags = score_answers(asked(predict, parts), scheme, parts)["tags"]
+            values = {f"tag_f{beta:g}": tags[point]["micro"][f"f{beta:g}"] for point, beta in BETAS.items()}
             found["CRF"].setdefault(size, []).append(values)
-    lines = [f"Labelled pages of {name}, {_seeds(seeds)}: macro F1 (balanced) / macro F2 (rich) on test.\n"]
+    lines = [f"Labelled pages of {name}, {_seeds(seeds)}: F1 (balanced) / F2 (rich) of tags on test.\n"]
     lines += [f"| system | {' | '.join(f'{size:,}' for size in sizes)} |", f"|{'---|' * (len(sizes) + 1)}"]
     for system, by_size in found.items():
-        cells = [" / ".join(_mean(by_size[size], key) for key in ("macro_f1", "macro_f2")) for size in sizes]
+        cells = [" / ".join(_mean(by_size[size], key) for key in ("tag_f1", "tag_f2")) for size in sizes]
         lines.append(f"| {system} | {' | '.join(cells)} |")
     if out:
         with picture(out / "labelling-curve.png", width=6.4, height=4.4) as figure:
             axes = figure.subplots()
             for system, by_size in found.items():
-                axes.plot(sizes, [100 * _average(by_size[size], "macro_f2") for size in sizes], marker="o", label=system)
+                axes.plot(sizes, [100 * _average(by_size[size], "tag_f2") for size in sizes], marker="o", label=system)
             axes.set_xscale("log")
             axes.set_xlabel("labelled pages")
-            axes.set_ylabel("macro F2 at the rich point, test (%)")
+            axes.set_ylabel("F2 of tags at the rich point, test (%)")
             axes.legend()
     return "\n".join(lines)
 
@@ -145,10 +141,10 @@ def weak(lab: Lab, out: Path | None, seeds: int) -> str:
             print(system, rows[system][-1], flush=True)
     lines = [
         f"{name}, {_seeds(seeds)}, on test.\n",
-        "| learnt from | macro F1 | macro F2 (rich) |",
+        "| learnt from | tag F1 | tag F2 (rich) |",
         "|---|---|---|",
     ]
-    return "\n".join(lines + [f"| {row} | {_mean(own, 'macro_f1')} | {_mean(own, 'macro_f2')} |" for row, own in rows.items()])
+    return "\n".join(lines + [f"| {row} | {_mean(own, 'tag_f1')} | {_mean(own, 'tag_f2')} |" for row, own in rows.items()])
 
 
 def forgetting(lab: Lab, out: Path | None, seeds: int) -> str:
@@ -165,13 +161,13 @@ def forgetting(lab: Lab, out: Path | None, seeds: int) -> str:
             rows.setdefault(f"after, {system}", []).append((lab.scores(run, old["test"]), lab.scores(run, new["test"])))
             print(system, rows[f"after, {system}"][-1], flush=True)
     lines = [
-        f"taobao-words, then wikipedia-words, {_seeds(seeds)}: macro F1 / macro F2 (rich) over the classes of each, test.\n",
+        f"taobao-words, then wikipedia-words, {_seeds(seeds)}: F1 / F2 (rich) of tags, test.\n",
         "| | old corpus | new corpus |",
         "|---|---|---|",
     ]
     for row, own in rows.items():
         sides = [[pair[side] for pair in own if pair[side] is not None] for side in (0, 1)]
-        cells = [" / ".join(_mean(side, key) for key in ("macro_f1", "macro_f2")) if side else "" for side in sides]
+        cells = [" / ".join(_mean(side, key) for key in ("tag_f1", "tag_f2")) if side else "" for side in sides]
         lines.append(f"| {row} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -24,7 +24,6 @@ from batag.tagging.assessment import assess
 from batag.tagging.tagger import Tagger
 from batag.training.base_bundle import recipe_of
 from batag.training.data import DataFiles
-from batag.training.examples import Example
 from batag.training.loop import EpochDone
 from batag.training.prepared import FinishedRun, PreparedRun
 from batag.training.recipe import read_recipe
@@ -181,10 +180,10 @@ def test_the_best_epoch_is_chosen_by_new_pages_and_old_ones_are_scored_apart(run
     epochs = list(epochs_of(further))
     values = []
     for done in epochs:
-        assert done.scores.confusion.sum() == 7 * 5
+        assert done.scores.tokens.confusion.sum() == 7 * 5
         assert done.old is not None
-        assert done.old.confusion.sum() == sum(len(each.words) for each in further.data.old_dev.examples)
-        values.append(done.scores.summary()["macro_f2"])
+        assert done.old.tokens.confusion.sum() == sum(len(each.words) for each in further.data.old_dev.examples)
+        values.append(done.scores.summary()["tag_f2"])
     assert describe(tmp_path / "run/bundle")["metrics"]["dev"]["epoch"] == 1 + int(np.argmax(values))
     lines = [json.loads(line) for line in (tmp_path / "run/metrics.jsonl").read_text("utf-8").splitlines()]
     of_epochs = [line for line in lines if line["kind"] == "epoch"]
@@ -209,7 +208,7 @@ def test_training_says_how_old_and_new_pages_score_and_that_few_pages_are_chance
     assert done.returncode == 0, done.stderr
     message = " ".join(done.stdout.split())
     assert "dev: the best epoch is chosen on 7 new pages; 40 old pages scored separately" in " ".join(done.stderr.split())
-    assert "(old pages: macro F1" in " ".join(done.stderr.split())
+    assert "(old pages: tag F1" in " ".join(done.stderr.split())
     assert "on 7 new dev pages" in message
     assert "separately, on 40 old dev pages: macro F1" in message
     assert "mostly chance: dev has only 7 pages" in message
@@ -272,28 +271,24 @@ def test_scores_without_any_gold_are_zero() -> None:
 # Benchmarks
 
 
+def benchmark() -> dict[str, Any]:
+    return runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "accuracy.py"))
+
+
 def test_the_benchmark_chooses_points_as_training_does(run: FinishedRun) -> None:
-    accuracy = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "accuracy.py"))
-    rng = np.random.default_rng(0)
-    scheme = Scheme("flat", ("goods", "brand"))
-    # Of brand there are 12 tokens, fewer than can be chosen by.
-    labels = [[0, 1, 2 if number < 12 else 0, 0] for number in range(60)]
-    dev = [Example(str(number), list("abcd"), own) for number, own in enumerate(labels)]
-    found = [rng.dirichlet(np.ones(3), size=4).astype(np.float32) for _ in dev]
-    dial = accuracy["choose_points"](accuracy["Dev"]([], dev), found, scheme)
-    assert {point.offsets[1] for point in dial.points} == {0.0}
-    assert len({point.offsets[0] for point in dial.points}) > 1
+    tagger = batag.load(run.folder, device="cpu")
+    found = list(tagger.predict(packs(40, name="d")))
+    scores = benchmark()["score_tokens"]({"dev": found, "test": found}, tagger.scheme)
+    assert {key: scores[key] for key in ("macro_f1", "macro_f2")} == pytest.approx(run.scores["tokens_alone"])
 
 
 def test_the_benchmark_counts_as_evaluation_does(run: FinishedRun) -> None:
-    accuracy = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "accuracy.py"))
-    pages = {"train": packs(48), "test": packs(20, name="t")}
-    scheme, parts = accuracy["read_pages_of"](pages, "flat")
-    tagger = batag.load(run.folder, device="cpu")
-    assert scheme == tagger.scheme
-    found = tagger.engine.probabilities([each.words for each in parts["test"].examples])
+    tagger, pages = batag.load(run.folder, device="cpu"), packs(20, name="t")
+    accuracy = benchmark()
+    found = list(tagger.predict(pages))
     for point in ("balanced", "rich"):
-        scores = accuracy["score"](parts["test"], found, tagger.decoding, point)
-        report = assess(tagger, pages["test"], richness=point).report()
-        assert scores["macro_f1"] == report["tokens"]["macro_f1"]
-        assert (scores["tag_f1"], scores["tag_f2"]) == tuple(report["tags"]["micro"][key] for key in ("f1", "f2"))
+        scores = accuracy["score_tags"](found, tagger.decoding, point)
+        report = assess(tagger, pages, richness=point).report()
+        assert {key: scores[key] for key in ("micro", "macro", "classes")} == report["tags"]
+        counts = np.sum(scores["pages"], axis=0).tolist()
+        assert counts == [report["tags"]["micro"][key] for key in ("found", "predicted", "true")]

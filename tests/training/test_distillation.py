@@ -14,15 +14,18 @@ import batag
 from batag.bundles.bundle import read_bundle
 from batag.encoders.input import tensors
 from batag.errors import InputError, UsageError
+from batag.evaluation.operating_point import Dial, OperatingPoint
 from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
 from batag.heads.classifier import TokenClassifier, build_classifier
+from batag.heads.torch_heads import Chain, Scores
 from batag.labels.scheme import Scheme
 from batag.pages.page import Page
 from batag.tagging.assessment import assess
 from batag.training import distillation
 from batag.training.distillation import Distillation, DistillationEpoch, PreparedDistillation, student_recipe
 from batag.training.distillation.agreement import compare
+from batag.training.distillation.imitation import imitation_loss, inherit_chain
 from batag.training.distillation.projection import project
 from batag.training.loop import DivergedError
 
@@ -61,7 +64,7 @@ def taught(run: PreparedDistillation) -> dict[str, Tensor]:
 @pytest.fixture(scope="module")
 def swift(tmp_path_factory: pytest.TempPathFactory) -> Swift:
     """A student without dev pages, its epochs, and how it came about."""
-    run = begun("training.epochs=15", "training.batch=16")
+    run = begun("training.epochs=25", "training.batch=16")
     epochs = finish(run)
     folder = tmp_path_factory.mktemp("distilled") / "swift"
     run.ship(folder, epochs[-1])
@@ -84,7 +87,7 @@ def test_tokens_words_classes_and_dial_are_the_teachers(swift: Swift) -> None:
     for part in ("scheme", "labels", "segmentation", "window", "overlap", "dial", "calibration", "fields", "languages"):
         assert getattr(student.description, part) == getattr(teacher.description, part)
     assert student.description.encoder.width == 16
-    assert not student.description.head.chain
+    assert student.description.head.chain
     assert not student.description.head.window_crf
 
 
@@ -201,12 +204,88 @@ def test_of_very_many_pages_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> N
     assert any(all(word.isascii() for word in text) for text in run.texts), "English pages come last"
 
 
-def test_agreement_is_told_by_labels_and_probabilities() -> None:
+def test_agreement_is_told_by_tags_labels_and_probabilities() -> None:
     scheme = Scheme("flat", ("goods",))
     taught, learnt = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0.9, 0.1], [0.6, 0.4]])
     alike = compare([taught], [taught], scheme, dial=None)
-    assert (alike.same, alike.macro_f1, alike.macro_f2, alike.apart) == (1.0, 1.0, 1.0, 0.0)
+    assert (alike.same, alike.tag_f1, alike.tag_f2, alike.apart) == (1.0, 1.0, 1.0, 0.0)
     apart = compare([taught], [learnt], scheme, dial=None)
     assert (apart.texts, apart.tokens, apart.same) == (1, 2, 0.5)
     assert apart.apart == pytest.approx((0.2 * np.log(0.2 / 0.6) + 0.8 * np.log(0.8 / 0.4)) / 2)
-    assert apart.macro_f1 < 0.5
+    assert (apart.tag_f1, apart.tag_f2) == (0.0, 0.0)
+
+
+def test_agreement_of_tags_counts_borders_at_the_points_of_the_dial() -> None:
+    scheme = Scheme("flat", ("goods",))
+    dial = Dial(tuple(OperatingPoint(r, b, (own,)) for r, b, own in ((0.0, 0.5, -1.0), (0.5, 1.0, 0.0), (1.0, 2.0, 2.5))))
+    none, sure, half = [0.98, 0.02], [0.02, 0.98], [0.7, 0.3]
+    teacher = [np.array([none, sure, sure, none]), np.zeros((0, 2)), np.array([sure, none, half])]
+    student = [np.array([none, sure, none, none]), np.zeros((0, 2)), np.array([sure, none, half])]
+    found = compare(teacher, student, scheme, dial=dial)
+    # Of two tags one has the teacher's borders; the third is one for both where it is rich.
+    assert found.tag_f1 == pytest.approx(1 / 2)
+    assert found.tag_f2 == pytest.approx(2 / 3)
+    assert (found.texts, found.tokens) == (3, 7)
+
+
+def chains(labels: int) -> tuple[Scores, Scores]:
+    """The scores of a teacher and of a student that knows nothing yet, on two pages."""
+    torch.manual_seed(0)
+    mask = torch.tensor([[True] * 4, [True, True, False, False]])
+    made = []
+    for scale in (1.0, 0.0):
+        chain = Chain(labels).double()
+        for parameter in chain.parameters():
+            torch.nn.init.normal_(parameter, std=scale)
+        made.append(chain(scale * torch.randn(2, 4, labels, dtype=torch.float64), mask))
+    return made[0], made[1]
+
+
+@pytest.mark.parametrize(
+    "scheme", [Scheme("flat", ("goods", "brand")), Scheme("bio", ("goods",))], ids=lambda scheme: scheme.name
+)
+def test_the_loss_of_a_student_is_least_where_it_says_what_its_teacher_says(scheme: Scheme) -> None:
+    teacher, student = chains(3)
+    taught = teacher.log_probabilities(scheme.continuation).exp().detach()
+    mask = teacher.mask_BL
+    least = imitation_loss(teacher, taught, mask, scheme.continuation).item()
+    assert imitation_loss(student, taught, mask, scheme.continuation).item() > least + 0.1
+    values = teacher.log_probabilities(scheme.continuation).exp().detach().numpy()
+    expected, tokens = 0.0, 0
+    for page, real in zip(values, mask.numpy(), strict=True):
+        for place in np.flatnonzero(real):
+            row = page[place]
+            expected -= sum(row[label] * np.log(row[label]) for label in range(3))
+            for label in (1, 2):
+                onward = row[2 + label]
+                if place:
+                    entropy = -onward * np.log(onward) - (1 - onward) * np.log(1 - onward)
+                    expected += page[place - 1, label] * entropy
+            tokens += 1
+    assert least == pytest.approx(expected / tokens, rel=1e-4)
+    logits = teacher.logits_BLC.detach().clone().requires_grad_()
+    own = Scores(logits, mask, *(value.detach() for value in teacher.chain()))
+    (gradient,) = torch.autograd.grad(imitation_loss(own, taught, mask, scheme.continuation), logits)
+    assert gradient.abs().max() < 1e-4, "nothing near it is better"
+
+
+def test_a_teacher_without_a_chain_teaches_labels_alone() -> None:
+    teacher, student = chains(3)
+    taught = torch.softmax(teacher.logits_BLC, -1).detach()
+    for own in (student, Scores(student.logits_BLC, student.mask_BL)):
+        rows = own.log_probabilities((1, 2))[..., :3]
+        expected = -(taught * rows).sum(-1)[teacher.mask_BL].mean()
+        assert imitation_loss(own, taught, teacher.mask_BL, (1, 2)).item() == pytest.approx(expected.item())
+
+
+def test_a_students_chain_starts_as_that_of_all_that_its_teacher_mixes() -> None:
+    teacher = read_bundle(tiny_run()).model()
+    assert teacher.chain is not None
+    assert teacher.window_crf is not None
+    chain = Chain(len(read_bundle(tiny_run()).scheme.labels))
+    inherit_chain(teacher, chain)
+    weight = teacher.window_crf.mixing_weight.item()
+    for own, one, other in zip(
+        chain.parameters(), teacher.chain.parameters(), teacher.window_crf.chain.parameters(), strict=True
+    ):
+        torch.testing.assert_close(own, (1 - weight) * one + weight * other)

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,9 @@ import batag
 from batag.cli.train import train_watched
 from batag.errors import InputError, UsageError
 from batag.evaluation.charts import draw_curves
+from batag.evaluation.dev_scores import DevScores
 from batag.evaluation.tokens import TokenScores
 from batag.features.batches import epoch_batches
-from batag.heads.prediction import predict_labels
 from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.labels.scheme import Scheme
 from batag.objectives import build_objective
@@ -110,8 +109,9 @@ def test_metrics_have_a_line_every_ten_steps_and_one_an_epoch(done: FinishedRun)
     for line in (lines[0], lines[2]):
         assert set(line["true"]) == set(line["predicted"]) == classes
         assert sum(line["true"].values()) == sum(line["predicted"].values()) == done.data.statistics["dev"]["tokens"]
-        assert line["selected"] == line["macro_f2"]
+        assert line["selected"] == line["tag_f2"]
         assert all(0 <= line[f"macro_{name}"] <= 1 for name in ("f1", "f2", "f1_without_none", "f2_without_none"))
+        assert 0 <= line["tag_f1"] <= 1
 
 
 def test_the_library_gives_the_same_as_its_parts(tmp_path: Path, files: dict[str, Any], done: FinishedRun) -> None:
@@ -407,7 +407,7 @@ def test_a_damaged_line_of_the_metrics_ends_them_and_stops_nobody(
 
 def test_a_line_of_the_metrics_that_lacks_a_number_is_left_out_of_the_curves(tmp_path: Path, done: FinishedRun) -> None:
     whole = Metrics(done.folder / "metrics.jsonl").lines()
-    for key in ("loss", "rate", "selected", "macro_f1", "true", "predicted"):
+    for key in ("loss", "rate", "selected", "macro_f1", "tag_f2", "true", "predicted"):
         spoilt = [{name: value for name, value in line.items() if name != key} for line in whole]
         draw_curves([*spoilt, *whole], tmp_path / "curves.png", title="damaged")
         assert (tmp_path / "curves.png").stat().st_size > 0
@@ -485,29 +485,35 @@ def test_the_best_epoch_has_the_highest_score_and_is_the_earliest_of_equals() ->
 
 @pytest.mark.parametrize(
     ("metric", "best"),
-    [("macro_f2", 2), ("macro_f1", 4), ("macro_f1_without_none", 3), ("macro_f2_without_none", 1)],
+    [
+        ("tag_f2", 2),
+        ("tag_f1", 3),
+        *mostly_long(
+            [("macro_f2", 2), ("macro_f1", 4), ("macro_f1_without_none", 3), ("macro_f2_without_none", 1)], "macro_f1"
+        ),
+    ],
 )
 @pytest.mark.parametrize("left", mostly_long([None, 2], 2))
 def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
     tmp_path: Path, files: dict[str, Any], monkeypatch: pytest.MonkeyPatch, metric: str, best: int, left: int | None
 ) -> None:
     dev_scores = {
+        "tag_f2": [0.4, 0.6, 0.5, 0.6],
+        "tag_f1": [0.1, 0.2, 0.4, 0.3],
         "macro_f2": [0.1, 0.5, 0.5, 0.3],
         "macro_f1": [0.1, 0.2, 0.3, 0.4],
         "macro_f1_without_none": [0.0, 0.2, 0.9, 0.9],
         "macro_f2_without_none": [0.9, 0.1, 0.2, 0.3],
     }
 
-    class Fixed(TokenScores):
-        epoch = 0
+    class Fixed(DevScores):
+        """Scores of which only the number of the epoch is stored."""
 
         def summary(self) -> dict[str, float]:
-            return {name: values[self.epoch] for name, values in dev_scores.items()}
+            return {name: values[int(self.tag_f1)] for name, values in dev_scores.items()}
 
-    def score(learner: Any, dev: Any, scheme: Scheme, **_: Any) -> TokenScores:
-        scores = Fixed(scheme)
-        scores.epoch = learner.epochs
-        return scores
+    def score(learner: Any, dev: Any, scheme: Scheme, **_: Any) -> DevScores:
+        return Fixed(TokenScores(scheme), learner.epochs, learner.epochs)
 
     monkeypatch.setattr(loop, "score", score)
     begun = new_run(tmp_path / "run", files, "training.epochs=4", f"training.selection={metric}", "training.batch=12")
@@ -536,18 +542,16 @@ def test_the_weights_of_the_epoch_that_dev_likes_best_are_shipped(
 
 def test_the_bundle_tags_as_the_run_does(done: FinishedRun, files: dict[str, Any]) -> None:
     tagger = batag.load(done.folder, device="cpu")
-    tagger.decoding = replace(tagger.decoding, dial=None)  # the most probable labels
     weights, metadata = load_weights_file(done.folder / "best.safetensors")
     model = done.run.learner.model
     mixed = tagger.bundle.weights[MIXING_WEIGHT]  # chosen when all epochs are over
-    with loop.other_weights(model, weights | {MIXING_WEIGHT: mixed}):
-        expected = predict_labels(model, [example.words for example in done.data.dev], torch.device("cpu"))
+    expected = loop.probabilities_with(model, weights | {MIXING_WEIGHT: mixed}, done.data.dev)
     pages = read_all(files["dev"][0])
-    for page, example, labels, prediction in zip(pages, done.data.dev, expected, tagger.predict(pages), strict=True):
+    for page, example, rows, prediction in zip(pages, done.data.dev, expected, tagger.predict(pages), strict=True):
         assert example.page == page.id
         # Without the marks that announce fields.
-        kept = [label for word, label in zip(example.words, labels, strict=True) if word != "<description>"]
-        assert np.concatenate(tagger.labels_of(prediction)).tolist() == kept
+        kept = [place for place, word in enumerate(example.words) if word != "<description>"]
+        np.testing.assert_allclose(np.concatenate(prediction.probabilities), rows[kept], atol=1e-5)
     description = tagger.bundle.description
     assert tagger.labels == done.data.scheme.classes
     assert description.recipe == done.run.recipe.model_dump()
@@ -571,8 +575,12 @@ def test_the_scores_of_the_run_are_those_of_its_bundle_on_dev(
     tagger, pages = batag.load(run.folder, device="cpu"), read_all(files["train"][0])
     for name in ("clean", "balanced", "rich"):
         point = run.scores["points"][name]
-        scores = assess(tagger, pages, richness=name).report()["tokens"]
-        assert {key: scores[key] for key in ("macro_f1", "macro_f2")} == {key: point[key] for key in ("macro_f1", "macro_f2")}
+        scores = assess(tagger, pages, richness=name).report()
+        assert {key: scores["tokens"][key] for key in ("macro_f1", "macro_f2")} == {
+            key: point[key] for key in ("macro_f1", "macro_f2")
+        }
+        for key in ("f1", "f2"):
+            assert point[f"tag_{key}"] == pytest.approx(scores["tags"]["micro"][key])
     report = assess(tagger, pages).report()
     assert report["tags"]["micro"]["found"] > 20
     for key in ("pages", "pages_all_right", "stop_words", "tokens", "tags"):

@@ -14,7 +14,7 @@ from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import Vocabulary
 from batag.heads.classifier import TokenClassifier, build_classifier
 from batag.heads.prediction import probabilities
-from batag.heads.torch_heads import MIXING_WEIGHT
+from batag.heads.torch_heads import MIXING_WEIGHT, Scores
 from batag.labels.scheme import Scheme
 from batag.training import window_crf
 from batag.training.examples import Example
@@ -186,6 +186,20 @@ def test_the_mixing_weight_is_higher_where_the_crf_knows_better() -> None:
     assert choose_mixing_weight(good, good.state_dict(), new)[MIXING_WEIGHT] >= 0.5
     assert choose_mixing_weight(bad, bad.state_dict(), new)[MIXING_WEIGHT] <= 0.3
     assert good.window_crf.mixing_weight == 0.5  # type: ignore[union-attr]
+
+
+def test_one_that_only_disturbs_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one answers alone, however little it knows."""
+    fitted = model()
+    pages = after_by(range(40))
+    labels = torch.tensor([page.labels for page in pages])
+    wrong = 2.0 * torch.nn.functional.one_hot(1 - labels, 2)
+    mostly_right = 2.0 * torch.nn.functional.one_hot(torch.cat((1 - labels[:9], labels[9:])), 2)
+    assert fitted.window_crf is not None
+    for encoder, crf, expected in ((wrong, mostly_right, 1.0), (mostly_right, wrong, 0.0)):
+        monkeypatch.setattr(fitted, "of_encoder", lambda _, batch, own=encoder: Scores(own, batch.mask))
+        monkeypatch.setattr(fitted.window_crf, "forward", lambda batch, own=crf: Scores(own, batch.mask))
+        assert choose_mixing_weight(fitted, fitted.state_dict(), pages)[MIXING_WEIGHT] == expected
 
 
 def test_without_a_window_crf_there_is_nothing_to_choose() -> None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from batag.encoders.sequence import join_windows, page_words, windows
@@ -58,7 +57,6 @@ class LabelledWords:
     tags: int = 0
     misaligned: int = 0
     lost: int = 0
-    touching: int = 0
     of_stop_words: int = 0
     allowed: set[str] = field(default_factory=set)
 
@@ -73,7 +71,6 @@ class LabelledWords:
             "tags": self.tags,
             "tags_misaligned": self.misaligned,
             "tags_lost": self.lost,
-            "tags_touching": self.touching,
             "tags_of_stop_words": self.of_stop_words,
             "languages": dict(self.languages.most_common()),
             "fields": dict(self.fields.most_common()),
@@ -111,7 +108,6 @@ def label_words(
             taught = [span for span in spans if counted is None or counted[number][span[0]]]
             found.allowed.update(tagged_stop_words(counting, each, taught, rules[language]))
             of_fields.append((start, len(each.tokens), spans))
-            found.touching += sum(one[1] + 1 == two[0] and one[2] == two[2] for one, two in pairwise(sorted(spans)))
             found.fields[each.name] += 1
             found.misaligned += len(misaligned)
             found.lost += sum(item.lost for item in misaligned)

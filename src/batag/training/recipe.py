@@ -43,7 +43,7 @@ class PagesTable(_Table):
     segmentation: str
     rules: str
     dictionary: str
-    scheme: Literal["auto", "flat", "bio"]
+    scheme: Literal["flat", "bio"]
 
 
 class InputTable(InputOf, _Table):

@@ -128,5 +128,10 @@ def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], 
         return total
 
     optimizer.step(loss)
-    own, other = pair.detach().clamp(min=0.0).tolist()
-    return dict(weights) | {MIXING_WEIGHT: torch.tensor(other / (own + other) if own + other else 0.5)}
+    own, other = pair.detach().tolist()
+    if min(own, other) <= 0:  # one of them only disturbs, or both: the better one alone
+        gain = sum(
+            (crf.log_likelihood(labels) - encoder.log_likelihood(labels)).mean().item() for encoder, crf, labels in batches
+        )
+        own, other = float(gain <= 0), float(gain > 0)
+    return dict(weights) | {MIXING_WEIGHT: torch.tensor(other / (own + other))}
