@@ -63,7 +63,9 @@ def trained(
     for name, own in files.items():
         write_pages(own, folder / f"{name}.jsonl")
     chosen = DataFiles((folder / "train.jsonl",), () if dev is None else (folder / "dev.jsonl",))
-    recipe = read_recipe(None, settings=settings, base=None if base is None else recipe_of(base))
+    # Labels that a scripted engine may give to each word by itself.
+    flat = ("pages.scheme=flat", *settings) if base is None else settings
+    recipe = read_recipe(None, settings=flat, base=None if base is None else recipe_of(base))
     run = Run.create(folder / "run", recipe, chosen if base is None else chosen.going_on_from(base))
     return run.prepare(device="cpu").finish()
 
