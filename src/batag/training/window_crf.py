@@ -107,6 +107,8 @@ def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], 
         return dict(weights)
     some = _some([example for example in dev if example.words], tokens=_MOST // model.window_crf.weights.shape[1])
     batches = []
+    was_training = model.training
+    model.eval()
     with torch.no_grad(), other_weights(model, weights):
         for numbers in by_length([len(example.words) for example in some], tokens=4 * BATCH_TOKENS):
             chosen = [some[number] for number in numbers]
@@ -114,6 +116,7 @@ def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], 
             batch = tensors(model.featurizer.batch([example.words for example in chosen]), device)
             labels = padded_labels(chosen, batch.mask.shape[1]).to(device)
             batches.append((model.of_encoder(model.input(batch), batch), model.window_crf(batch), labels))
+    model.train(was_training)
     # How sure both are together is left to the calibration: of the two weights only their ratio is kept.
     pair = torch.full((2,), 0.5, requires_grad=True)
     optimizer = torch.optim.LBFGS([pair], max_iter=_STEPS, line_search_fn="strong_wolfe")
@@ -122,7 +125,7 @@ def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], 
         optimizer.zero_grad()
         total = torch.zeros(())
         for encoder, crf, labels in batches:
-            part = -encoder.add(crf, *pair).log_likelihood(labels).mean() / len(batches)
+            part = -encoder.add(crf, *pair).log_likelihood(labels).sum() / len(some)
             part.backward()
             total += part.detach()
         return total
@@ -131,7 +134,7 @@ def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], 
     own, other = pair.detach().tolist()
     if min(own, other) <= 0:  # one of them only disturbs, or both: the better one alone
         gain = sum(
-            (crf.log_likelihood(labels) - encoder.log_likelihood(labels)).mean().item() for encoder, crf, labels in batches
+            (crf.log_likelihood(labels) - encoder.log_likelihood(labels)).sum().item() for encoder, crf, labels in batches
         )
         own, other = float(gain <= 0), float(gain > 0)
     return dict(weights) | {MIXING_WEIGHT: torch.tensor(other / (own + other))}
