@@ -10,13 +10,17 @@ from batag.errors import unknown_name
 if TYPE_CHECKING:
     from batag.keywords.extractor import Extractor
 
-EXTRACTORS = ("tfidf", "bm25", "yake", "textrank", "singlerank", "rake")
+METHODS = ("auto", "tfidf", "bm25", "yake", "textrank", "singlerank", "rake", "embedding")
 
 
-def build_extractor(name: str, **options: Any) -> Extractor:
-    """Build the extractor of that name."""
-    if name not in EXTRACTORS:
-        raise unknown_name(name, EXTRACTORS, "a method")
-    module = import_module(f"batag.keywords.{name}")
-    extractor: Extractor = getattr(module, name.capitalize())(**options)
-    return extractor
+def extractor_class(name: str) -> type[Extractor]:
+    """The class of the extractor of that name."""
+    if name not in METHODS:
+        raise unknown_name(name, METHODS, "a method")
+    found: type[Extractor] = getattr(import_module(f"batag.keywords.{name}"), name.capitalize())
+    return found
+
+
+def build_extractor(name: str = "auto", **options: Any) -> Extractor:
+    """Build the extractor of that name: `statistics` of a corpus, `segmentation`, and `vectors` for `embedding`."""
+    return extractor_class(name)(**options)

@@ -1,23 +1,39 @@
 """The default: all signals weighed, with weights chosen on public texts (docs/results/keywords.md)."""
 
+import tomllib
 from collections.abc import Mapping
+from functools import cache
 from math import exp
+from pathlib import Path
 
 from batag.keywords.candidate import Candidates
 from batag.keywords.document import Document
 from batag.keywords.extractor import Extractor, Words
 from batag.keywords.signals import SIGNALS, signals
 
-WEIGHTS: dict[str, tuple[float, ...]] = {}
+_STEEPEST = 700.0
 
 
 class Auto(Extractor):
-    """A logistic model of `SIGNALS`: the score is 1 / (1 + exp(-Σ w·x)), which orders phrases but is no calibrated
+    """A logistic model of `SIGNALS`: the score is 1 / (1 + exp(-Σ w x)), which orders phrases but is no calibrated
     probability."""
 
     uses_statistics = True
 
     def scores(self, document: Document, found: Candidates) -> Mapping[Words, float]:
-        weights = WEIGHTS[_FAMILY.get(document.language, "en")]
+        own = weights(document.language)
         rows = signals(document, found, self.statistics)
-        return {words: _sigmoid(sum(map(float.__mul__, weights, row))) for words, row in rows.items()}
+        return {words: _sigmoid(sum(map(float.__mul__, own, row))) for words, row in rows.items()}
+
+
+@cache
+def weights(language: str) -> tuple[float, ...]:
+    """The weights of a language in the order of `SIGNALS`; both scripts of Chinese share theirs, and a language without any has
+    those of English."""
+    table = tomllib.loads(Path(__file__).with_name("auto.toml").read_text(encoding="utf-8"))
+    row = table.get(language.partition("-")[0], table["en"])
+    return tuple(float(row[name]) for name in SIGNALS)
+
+
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + exp(min(-x, _STEEPEST)))

@@ -12,8 +12,8 @@ K1, B = 1.2, 0.75
 
 
 class Bm25(Extractor):
-    """The weight of a word in a page (Robertson and Zaragoza 2009, equation 3.15), with ln(1 + (N - n + 1/2) / (n + 1/2)) as idf,
-    which is never negative; summed over the words of a phrase."""
+    """The weight of a word in a page (Robertson and Zaragoza 2009, equation 3.15), with ln(1 + (N - n + 1/2) / (n + 1/2)) as
+    idf, which is never negative; summed over the words of a phrase."""
 
     uses_statistics = True
 

@@ -10,7 +10,7 @@ from batag.keywords.kind import Kind
 
 DAMPING = 0.85
 _CLOSE_ENOUGH = 1e-8
-_MOST_STEPS = 200
+MOST_STEPS = 200
 
 
 def word_importance(document: Document, *, window: int, weighted: bool) -> dict[str, float]:
@@ -40,8 +40,9 @@ def pagerank(ends: NDArray[np.int64], weights: NDArray[np.float64], *, nodes: in
     source, target = ends[:, 0], ends[:, 1]
     out = np.bincount(source, weights, minlength=nodes)
     share = weights / out[source]
-    for _ in range(_MOST_STEPS):
-        moved = (1 - DAMPING) / max(nodes, 1) + DAMPING * np.bincount(target, share * ranks[source], minlength=nodes)
+    for _ in range(MOST_STEPS):
+        moved: NDArray[np.float64] = np.bincount(target, share * ranks[source], minlength=nodes)
+        moved = (1 - DAMPING) / max(nodes, 1) + DAMPING * moved
         if np.abs(moved - ranks).sum() < _CLOSE_ENOUGH:
             return moved
         ranks = moved

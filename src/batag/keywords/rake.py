@@ -9,8 +9,8 @@ from batag.keywords.extractor import Extractor, Words, sums_of_words
 
 
 class Rake(Extractor):
-    """deg(w) / freq(w) (Rose et al. 2010, section 1.2.2), summed over the words of a phrase; phrases are what stands between stop
-    words."""
+    """deg(w) / freq(w) (Rose et al. 2010, section 1.2.2), summed over the words of a phrase; phrases are what stands between
+    stop words."""
 
     def scores(self, document: Document, found: Candidates) -> Mapping[Words, float]:
         runs = ([document.keys[place] for place in run] for run in noun_runs(document))

@@ -14,7 +14,18 @@ from batag.keywords.statistics import Statistics
 from batag.keywords.yake import phrase_score, term_scores
 
 SIGNALS = (
-    *("count", "rare_phrase", "rare_words", "late", "title", "one_word", "two_words", "three_words", "four_words", "more_words"),
+    *(
+        "count",
+        "rare_phrase",
+        "rare_words",
+        "late",
+        "title",
+        "one_word",
+        "two_words",
+        "three_words",
+        "four_words",
+        "more_words",
+    ),
     *("characters", "whole", "nouns", "rank_sum", "rank_mean", "yake", "nested", "inside", "digit", "spread"),
     "neighbours",
 )

@@ -24,10 +24,10 @@ class _Term:
 
 
 class Yake(Extractor):
-    """S(kw) = Π S(t) / (TF(kw) (1 + Σ S(t))) (Campos et al. 2020, equation 7), turned round so that higher is better: 1 / (1 + S).
+    """S(kw) = Π S(t) / (TF(kw) (1 + Σ S(t))) (Campos et al. 2020, equation 7), turned round as 1 / (1 + S).
 
-    Phrases are whole runs of nouns instead of all n-grams; for the de-duplication of the paper, an English word that also stands
-    inside a longer phrase is none by itself."""
+    Phrases are whole runs of nouns instead of all n-grams; in place of the paper's de-duplication, an English word that also
+    stands inside a longer phrase is none by itself."""
 
     def scores(self, document: Document, found: Candidates) -> Mapping[Words, float]:
         of_term = term_scores(document)
