@@ -20,7 +20,7 @@ MOST = 20
 
 def libraries(language: str) -> dict[str, Library]:
     """The libraries that take a language, by name."""
-    found = {"yake": _yake(language), "rake-nltk": _rake(language)}
+    found = {"yake 0.7.3": _yake(language), "rake-nltk": _rake(language)}
     if language.startswith("zh"):
         import jieba
         import jieba.analyse

@@ -75,7 +75,7 @@ def test_statistics_are_counted_once_and_used(batag, shop: Path, tmp_path: Path)
 
 
 def test_lines_of_standard_input_are_texts(batag) -> None:
-    found = records(batag("keywords", "yake", input=f"{TEXT}\n防水登山鞋 輕量透氣登山鞋\n"))
+    found = records(batag("keywords", "yake", stdin=f"{TEXT}\n防水登山鞋 輕量透氣登山鞋\n"))
     assert [bool(each["keywords"]) for each in found] == [True, True]
 
 

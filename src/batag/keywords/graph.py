@@ -41,8 +41,8 @@ def pagerank(ends: NDArray[np.int64], weights: NDArray[np.float64], *, nodes: in
     out = np.bincount(source, weights, minlength=nodes)
     share = weights / out[source]
     for _ in range(MOST_STEPS):
-        moved: NDArray[np.float64] = np.bincount(target, share * ranks[source], minlength=nodes)
-        moved = (1 - DAMPING) / max(nodes, 1) + DAMPING * moved
+        flow = np.bincount(target, share * ranks[source], minlength=nodes)
+        moved = np.asarray((1 - DAMPING) / max(nodes, 1) + DAMPING * flow, dtype=np.float64)
         if np.abs(moved - ranks).sum() < _CLOSE_ENOUGH:
             return moved
         ranks = moved
