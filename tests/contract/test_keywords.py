@@ -97,6 +97,14 @@ def test_a_keyword_never_crosses_markup_or_a_line(extractor: Extractor) -> None:
     assert not [text for text in texts if "<" in text or "\n" in text]
 
 
+def test_the_tokens_of_a_page_do_not_count_unless_asked_for() -> None:
+    tokens = {"title": tuple((place, place + 1) for place in range(6))}
+    page = Page("1", {"title": "防水登山鞋底"}, language="zh-Hant", tokens=tokens)
+    with_own = build_extractor("tfidf", segmentation=Segmentation("given")).extract(page, top=50)
+    assert made("tfidf").extract(page) == made("tfidf").extract(Page("1", page.fields, language="zh-Hant"))
+    assert with_own != made("tfidf").extract(page, top=50)
+
+
 def test_without_statistics_and_without_a_language_there_are_keywords_too() -> None:
     for method in METHODS:
         extra = {"vectors": vectors} if method == "embedding" else {}

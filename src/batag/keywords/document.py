@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import islice
 
 from batag.keywords.english import singular
 from batag.keywords.kind import Kind, kind_of
@@ -50,18 +51,17 @@ class Document:
 
 
 def documents(pages: Iterable[Page], segmentation: Segmentation) -> Iterator[Document]:
-    """Yield the document of each page."""
-    batch: list[Page] = []
-    for page in pages:
-        batch.append(page)
-        if len(batch) == _BATCH:
-            yield from map(_document, segmentation.tokenize(batch))
-            batch = []
-    yield from map(_document, segmentation.tokenize(batch))
+    """Yield the document of each page. Tokens that came with a page are often single characters and do not count, unless the
+    segmentation is `given`."""
+    own = segmentation.name == "given"
+    iterator = iter(pages)
+    while batch := list(islice(iterator, _BATCH)):
+        bare = [page if own or page.tokens is None else replace(page, tokens=None) for page in batch]
+        yield from map(_document, batch, segmentation.tokenize(bare))
 
 
-def _document(tokenized: TokenizedPage) -> Document:
-    page, language = tokenized.page, tokenized.language
+def _document(page: Page, tokenized: TokenizedPage) -> Document:
+    language = tokenized.language
     document = Document(page, language)
     block = sentence = 0
     for each in tokenized.fields:
