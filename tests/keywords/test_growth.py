@@ -36,6 +36,15 @@ def test_a_long_run_has_a_bounded_number_of_phrases_for_each_word(text: str) -> 
     assert sum(len(each.occurrences) for each in found.values()) <= LONGEST_OTHERWISE * max(len(page), 1)
 
 
+def test_a_title_that_is_one_long_run_has_its_words_and_pairs_as_phrases() -> None:
+    found = candidates(document("ACME waterproof hiking boot rubber sole wool lining"))
+    alone = {each.key for each in found.values() if each.stands_alone}
+    assert {"acme", "hiking boot", "rubber sole"} <= alone
+    assert not [each for each in alone if len(each.split()) > 2]
+    short = candidates(document("waterproof hiking boot"))
+    assert {each.key for each in short.values() if each.stands_alone} == {"waterproof hiking boot"}
+
+
 def test_power_iteration_ends_after_a_bounded_number_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = []
     bincount = graph.np.bincount

@@ -11,21 +11,29 @@ from batag.keywords.kind import Kind
 LONGEST = {"en": 4}
 """The most words of a phrase by language; words of Chinese and Japanese are shorter."""
 LONGEST_OTHERWISE = 6
+_LOOSE = 2
 _FIRST = frozenset({Kind.FRONT, Kind.PART, Kind.NOUN})
 _LAST = frozenset({Kind.REAR, Kind.PART, Kind.NOUN})
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A phrase: the keys of its words and its occurrences (first and last word); `whole` counts those that are a whole run."""
+    """A phrase: the keys of its words and its occurrences (first and last word). `whole` counts those that are a whole run,
+    `loose` those of one or two words in a block that is one run, too long for a phrase: a title without stop words."""
 
     words: tuple[str, ...]
     occurrences: list[tuple[int, int]] = field(default_factory=list)
     whole: int = 0
+    loose: int = 0
 
     @property
     def key(self) -> str:
         return " ".join(self.words)
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it is more than a piece of a longer phrase."""
+        return self.whole > 0 or self.loose > 0
 
 
 Candidates = dict[tuple[str, ...], Candidate]
@@ -37,6 +45,7 @@ def candidates(document: Document) -> Candidates:
     keys, kinds = document.keys, document.kinds
     found: Candidates = {}
     for run in noun_runs(document):
+        loose = len(run) > longest and _fills_block(document, run)
         for first in run:
             if kinds[first] not in _FIRST:
                 continue
@@ -49,6 +58,7 @@ def candidates(document: Document) -> Candidates:
                     candidate = found[words] = Candidate(words)
                 candidate.occurrences.append((first, last))
                 candidate.whole += first == run.start and last == run.stop - 1
+                candidate.loose += loose and last - first < _LOOSE
     return found
 
 
@@ -68,6 +78,12 @@ def noun_runs(document: Document) -> Iterator[range]:
                 if first <= last:
                     yield range(first, last + 1)
                 start = place + 1
+
+
+def _fills_block(document: Document, run: range) -> bool:
+    blocks = document.blocks
+    begins = run.start == 0 or blocks[run.start - 1] != blocks[run.start]
+    return begins and (run.stop == len(blocks) or blocks[run.stop] != blocks[run.start])
 
 
 def words_of_longer(found: Candidates) -> frozenset[str]:

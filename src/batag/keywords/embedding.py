@@ -29,7 +29,7 @@ class Embedding(Extractor):
         self._vectors = vectors
 
     def scores(self, document: Document, found: Candidates) -> Mapping[Words, float]:
-        whole = [each for each in found.values() if each.whole]
+        whole = [each for each in found.values() if each.stands_alone]
         if not whole:
             return {}
         states = self._vectors([document.texts])[0].astype(np.float64)

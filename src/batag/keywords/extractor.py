@@ -76,7 +76,7 @@ def sums_of_words(document: Document, found: Candidates, of_word: Mapping[str, f
     """The score of each phrase by those of its words: the sum over whole runs where words have spaces between them. Chinese and
     Japanese words are pieces of phrases of any length; there it is the mean, times the number of occurrences."""
     if LANGUAGES[document.language].spaces:
-        whole = (each for each in found.values() if each.whole)
+        whole = (each for each in found.values() if each.stands_alone)
         return {each.words: sum(of_word.get(word, 0.0) for word in each.words) for each in whole}
     return {
         each.words: len(each.occurrences) * sum(of_word.get(word, 0.0) for word in each.words) / len(each.words)

@@ -40,6 +40,7 @@ def signals(document: Document, found: Candidates, statistics: Statistics) -> di
     """The numbers of `SIGNALS` for each phrase."""
     ranks = word_importance(document, window=10, weighted=True)
     most = max(ranks.values(), default=1.0)
+    shares = {word: rank / most for word, rank in ranks.items()}
     yake = term_scores(document)
     inside, longer = words_of_longer(found), _longer_repeated(found)
     rarity = _Rarity(statistics, document.language)
@@ -49,7 +50,7 @@ def signals(document: Document, found: Candidates, statistics: Statistics) -> di
     for words, each in found.items():
         first, last = each.occurrences[0]
         number, count = len(words), len(each.occurrences)
-        own = [ranks.get(word, 0.0) / most for word in words]
+        own = [shares.get(word, 0.0) for word in words]
         text = document.text_of(first, last)
         rows[words] = (
             log(count),
@@ -79,13 +80,16 @@ class _Rarity:
 
     def __init__(self, statistics: Statistics, language: str) -> None:
         known = statistics.languages.get(language)
-        self._pages = known.pages if known is not None else 0
+        self._scale = log(known.pages + 1) if known is not None and known.pages >= _FEWEST_PAGES else None
         self._statistics, self._language = statistics, language
+        self._known: dict[str, float] = {}
 
     def of(self, key: str) -> float:
-        if self._pages < _FEWEST_PAGES:
+        if self._scale is None:
             return _UNKNOWN
-        return self._statistics.idf(key, language=self._language) / log(self._pages + 1)
+        if key not in self._known:
+            self._known[key] = self._statistics.idf(key, language=self._language) / self._scale
+        return self._known[key]
 
 
 def _title(document: Document) -> str | None:

@@ -35,7 +35,7 @@ class Yake(Extractor):
         return {
             each.words: 1 / (1 + phrase_score(each, of_term))
             for each in found.values()
-            if each.whole and not (len(each.words) == 1 and each.words[0] in inside)
+            if each.stands_alone and not (len(each.words) == 1 and each.words[0] in inside)
         }
 
 
