@@ -164,8 +164,9 @@ def choose(data: Path) -> None:
         mean, deviation = rows.mean(0), rows.std(0) + 1e-9
         model = LogisticRegression(max_iter=500)
         model.fit((rows - mean) / deviation, np.concatenate(y), sample_weight=np.concatenate(weight))
-        lines += ["", f"[{language}]"]
-        lines += [f"{name} = {value:.2f}" for name, value in zip(SIGNALS, model.coef_[0] / deviation, strict=True)]
+        own = model.coef_[0] / deviation
+        lines += ["", f"[{language}]", f"bias = {model.intercept_[0] - own @ mean:.2f}"]
+        lines += [f"{name} = {value:.2f}" for name, value in zip(SIGNALS, own, strict=True)]
         print(language, "chosen on", len(rows), "phrases", flush=True)
     WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -15,24 +15,24 @@ _STEEPEST = 700.0
 
 
 class Auto(Extractor):
-    """A logistic model of `SIGNALS`: the score is 1 / (1 + exp(-Σ w x)), which orders phrases but is no calibrated
-    probability."""
+    """A logistic model of `SIGNALS`: the score is 1 / (1 + exp(-b - Σ w x)), the probability of a keyword on the pages that the
+    weights were chosen on, and on others an order."""
 
     uses_statistics = True
 
     def scores(self, document: Document, found: Candidates) -> Mapping[Words, float]:
-        own = weights(document.language)
+        bias, own = weights(document.language)
         rows = signals(document, found, self.statistics)
-        return {words: _sigmoid(sum(map(float.__mul__, own, row))) for words, row in rows.items()}
+        return {words: _sigmoid(bias + sum(map(float.__mul__, own, row))) for words, row in rows.items()}
 
 
 @cache
-def weights(language: str) -> tuple[float, ...]:
-    """The weights of a language in the order of `SIGNALS`; both scripts of Chinese share theirs, and a language without any has
-    those of English."""
+def weights(language: str) -> tuple[float, tuple[float, ...]]:
+    """The bias and the weights of a language, in the order of `SIGNALS`. Both scripts of Chinese share theirs, and a language
+    without any has those of English."""
     table = tomllib.loads(Path(__file__).with_name("auto.toml").read_text(encoding="utf-8"))
     row = table.get(language.partition("-")[0], table["en"])
-    return tuple(float(row[name]) for name in SIGNALS)
+    return float(row["bias"]), tuple(float(row[name]) for name in SIGNALS)
 
 
 def _sigmoid(x: float) -> float:
