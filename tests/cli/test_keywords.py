@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.strategies import read_all
 
+from batag.keywords import METHODS
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.sample.catalogue import sample_pages
@@ -48,6 +49,12 @@ def test_a_text_gets_keywords_and_tags(batag) -> None:
     for tag in record["tags"]:
         assert (tag["label"], tag["source"]) == ("keyword", "model")
         assert tag["text"] == record["title"][tag["start"] : tag["end"]]
+
+
+@pytest.mark.parametrize("method", [each for each in METHODS if each != "embedding"])
+def test_every_process_gives_the_same_bytes(batag, shop: Path, method: str) -> None:
+    first, second = (batag("keywords", method, shop, PYTHONHASHSEED=seed).stdout for seed in ("1", "2"))
+    assert first == second != ""
 
 
 def test_a_file_alone_means_the_default_method(batag, shop: Path) -> None:

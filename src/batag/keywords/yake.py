@@ -49,8 +49,9 @@ def term_scores(document: Document) -> dict[str, float]:
     """S(t) = T_rel T_pos / (T_case + (TF_norm + T_sent) / T_rel) of each word (Campos et al. 2020, equation 6); lower is
     better."""
     terms = _terms(document)
-    content = {key for key, kind in zip(document.keys, document.kinds, strict=True) if kind is not Kind.BREAK}
-    counts = [terms[key].count for key in content]
+    # In the order of the page: a sum in the order of a set would differ from process to process in its last digit.
+    content = (key for key, kind in zip(document.keys, document.kinds, strict=True) if kind is not Kind.BREAK)
+    counts = [terms[key].count for key in dict.fromkeys(content)]
     mean = sum(counts) / len(counts) if counts else 1.0
     deviation = sqrt(sum((count - mean) ** 2 for count in counts) / len(counts)) if counts else 0.0
     most = max((term.count for term in terms.values()), default=1)
