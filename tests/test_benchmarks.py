@@ -14,6 +14,7 @@ CALLS: dict[str, tuple[tuple[str, ...], str]] = {
     "accuracy": (("data",), "--out"),
     "corpora": (("data",), "--out"),
     "encoders": ((), "--out"),
+    "keyphrases": (("data",), "--out"),
     "labelling": (("data",), "--out"),
     "reading": ((), "--out"),
     "segmentation": ((), "--out"),

@@ -35,6 +35,9 @@ class Settings:
     )
     rare_class_tags: int = _limit(50, "a class with fewer tags than this is called rare")
     backbone_cache_bytes: int = _limit(1_000_000_000, "size of the cache of a backbone's hidden states, in bytes")
+    keyword_entries: int = _limit(
+        1_000_000, "words and phrases that the statistics of keywords count; past that the rarest are dropped"
+    )
     few_dev_pages: int = _limit(30, "with fewer dev pages, `train` warns that the choice of the best epoch is mostly chance")
     rare_dev_tags: int = _limit(10, "a class with fewer tags in the dev pages than this cannot be measured")
 

@@ -56,8 +56,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    *("demo", "data.sample", "inspect", "data.split", "data.convert", "data.segment", "weak", "train", "distil", "curve"),
-    *("evaluate", "show", "export", "tag", "paper"),
+    *("demo", "data.sample", "inspect", "data.split", "data.convert", "data.segment", "words.keywords.keywords", "weak"),
+    *("train", "distil", "curve", "evaluate", "show", "export", "tag", "paper"),
 )
 """The commands; one that lives in a file of another name is written with it."""
 for command in COMMANDS:

@@ -11,6 +11,7 @@ import typer
 from batag.cli import options
 from batag.cli.tables import show_groups, show_scores, show_stop_words
 from batag.cli.terminal import console, counted, one_line, print_json
+from batag.cli.words.keywords import Backbone, StatisticsFile
 from batag.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 def evaluate(
     bundle: options.Bundle,
-    pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of labelled pages.")],
+    pages: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PAGES", help="Files of labelled pages (with --keywords also without a bundle)."),
+    ] = None,
     wrong: Annotated[
         Path | None,
         typer.Option("--wrong", help="Write the pages with errors to this JSONL file, with gold and predicted tags."),
@@ -32,6 +36,20 @@ def evaluate(
         Path | None,
         typer.Option("--dial", help="Draw the scores by richness and a reliability plot to this .png or .svg file."),
     ] = None,
+    keywords: Annotated[
+        str | None,
+        typer.Option("--keywords", help="Score these methods of keywords instead, comma-separated, with labels ignored."),
+    ] = None,
+    terms: Annotated[
+        list[str] | None,
+        typer.Option("--terms", metavar="FILE=LABEL", help="With --keywords: score a list of terms too; may be repeated."),
+    ] = None,
+    gold: Annotated[
+        str | None,
+        typer.Option("--gold", help="With --keywords: column that lists the true keywords (default: the pages' tags)."),
+    ] = None,
+    statistics: StatisticsFile = None,
+    backbone: Backbone = None,
     richness: options.Richness = None,
     engine: options.Engine = "auto",
     device: options.Device = "auto",
@@ -48,6 +66,29 @@ def evaluate(
     from batag.tagging.assessment import assess
     from batag.tagging.tagger import Tagger
 
+    if keywords is not None:
+        from batag.cli.words.scores import evaluate_keywords
+
+        for option, value in (("--wrong", wrong), ("--chart", chart), ("--dial", dial)):
+            if value is not None:
+                raise UsageError(f"{option} does not go with --keywords", todo="Leave one of them out")
+        evaluate_keywords(
+            [bundle, *(pages or [])],
+            methods=keywords,
+            terms=terms or [],
+            gold=gold,
+            statistics=statistics,
+            backbone=backbone,
+            richness=richness,
+            reading=reading,
+            as_json=as_json,
+        )
+        return
+    for option, given in (("--terms", terms), ("--gold", gold), ("--statistics", statistics), ("--backbone", backbone)):
+        if given:
+            raise UsageError(f"{option} is for --keywords", todo="Leave it out, or add --keywords METHOD")
+    if not pages:
+        raise UsageError("there are no pages to score on", todo="Write: batag evaluate BUNDLE PAGES")
     check_targets([wrong, chart, dial, reading.problems], [*pages, bundle])
     for picture in (chart, dial):
         if picture is not None:
@@ -62,8 +103,8 @@ def evaluate(
     with ExitStack() as files, reading.collected() as found:
         stream = files.enter_context(open_output(wrong)) if wrong is not None else None
         listed = None if stream is None else lambda record: stream.write(dump(record) + b"\n")
-        given = reading.pages_of(pages, found, usual_columns=usual, doing="scoring")
-        assessment = assess(tagger, given, richness=richness, wrong=listed)
+        labelled = reading.pages_of(pages, found, usual_columns=usual, doing="scoring")
+        assessment = assess(tagger, labelled, richness=richness, wrong=listed)
         if not assessment.pages:
             where = ", ".join(map(str, pages))
             if not assessment.not_labelled + assessment.not_reviewed:

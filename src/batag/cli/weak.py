@@ -43,7 +43,7 @@ def weak(
     check_targets([out, reading.problems], [source, dictionary, *(each.rpartition("=")[0] for each in terms)])
     written = format_to_write(out, to)
     cutter = segmentation_of(segmentation, dictionary)
-    marking = Marking(_lists(terms), cutter)
+    marking = Marking(lists_of(terms), cutter)
     with reading.collected() as found:
         reader = reading.pages(source, found)
         given = _counted(watched(reader, doing="marking"), by_file := Counter[str]())
@@ -66,7 +66,8 @@ def _counted(pages: Iterable[Page], counts: Counter[str]) -> Iterator[Page]:
         yield page
 
 
-def _lists(given: list[str]) -> Terms:
+def lists_of(given: list[str]) -> Terms:
+    """The terms of files given as FILE=LABEL."""
     from batag.labels.scheme import NONE
     from batag.labels.weak import Terms
     from batag.pages.stopwords import read_words

@@ -77,3 +77,12 @@ def _japanese(word: str) -> list[str]:
     except SudachiError:
         return []
     return ["new/" * morpheme.is_oov() + "/".join(morpheme.part_of_speech()[:3]) for morpheme in found]
+
+
+@lru_cache(65_536)
+def part_of_speech(word: str, *, segmenter: str) -> str:
+    """The part of speech of the last piece of a word in the dictionary of a segmenter (`chinese`: vn, `japanese`:
+    名詞/普通名詞/一般); empty if the segmenter has no dictionary."""
+    asked = word[:_LONGEST].encode(errors="replace").decode()
+    found = _chinese(asked) if segmenter == "chinese" else _japanese(asked) if segmenter == "japanese" else []
+    return found[-1].removeprefix("new/") if found else ""

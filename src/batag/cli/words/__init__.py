@@ -1,0 +1,1 @@
+"""Commands about words and phrases: keywords, and their scores."""
