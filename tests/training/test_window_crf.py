@@ -170,6 +170,20 @@ def test_the_mixing_weight_makes_the_pages_of_dev_most_likely() -> None:
     assert found >= best - 0.02
 
 
+def test_the_mixing_weight_is_chosen_without_dropout() -> None:
+    fitted = model()
+    fit_window_crf(fitted, after_by(range(8)))
+    for module in fitted.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.9
+    dev = [Example(f"d{n}", ["by", f"maker{n}", "by", "coat"], [0, 1, -1, n % 2]) for n in range(12)]
+    weights = fitted.state_dict()
+    expected = choose_mixing_weight(fitted, weights, dev)[MIXING_WEIGHT]
+    fitted.train()
+    assert choose_mixing_weight(fitted, weights, dev)[MIXING_WEIGHT] == expected
+    assert fitted.training
+
+
 def test_pages_without_words_choose_nothing() -> None:
     fitted = model()
     assert choose_mixing_weight(fitted, fitted.state_dict(), [Example("a", [], [])])[MIXING_WEIGHT] == 0.5
