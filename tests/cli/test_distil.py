@@ -38,7 +38,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_swift_bundle_is_shown_evaluated_and_tags(pages: Path, tmp_path: Path) -> None:
     done = typed("distil", tiny_run(), pages, "-o", tmp_path / "swift", *SETTINGS, *LONGER)
     assert done.returncode == 0, done.stderr
-    assert "of labels are the teacher's" in done.stdout
+    assert "of token labels are the teacher's" in done.stdout
     assert f"batag tag {tmp_path / 'swift'}" in done.stdout
     assert "learns from flat on" in done.stderr
     assert "epoch   1  loss" in done.stderr
@@ -59,7 +59,7 @@ def test_machines_get_json_and_dev_pages_choose_the_dial(pages: Path, tmp_path: 
     assert message["bundle"] == str(tmp_path / "swift")
     assert message["trained_on"]["pages"] + message["trained_on"]["held_out"] == 45
     assert 0 <= message["metrics"]["teacher"]["same"] <= 1
-    assert set(message["metrics"]["dev"]["points"]) == {"most probable", "clean", "balanced", "rich"}
+    assert set(message["metrics"]["dev"]["points"]) == {"no offsets", "clean", "balanced", "rich"}
     evaluated = typed("evaluate", tiny_run(), tmp_path / "dev.jsonl", "--json", "--engine", "torch")
     assert message["teacher_dev"]["tags"]["micro"] == json.loads(evaluated.stdout)["tags"]["micro"]
     assert len(message["doubts"]) == 1  # it learnt for one epoch
@@ -77,11 +77,11 @@ def test_a_student_far_below_its_teacher_is_called_that(pages: Path, tmp_path: P
 
 
 def test_a_student_near_its_teacher_is_not_doubted() -> None:
-    reports = {name: {"tokens": {"macro_f1": f1, "macro_f2": 0.8}} for name, f1 in (("teacher", 0.8), ("student", 0.76))}
+    reports = {name: {"tags": {"micro": {"f1": f1, "f2": 0.8}}} for name, f1 in (("teacher", 0.8), ("student", 0.76))}
     assert far_from_teacher(0.2, reports) == far_from_teacher(0.9, {}) == []
-    reports["teacher"]["tokens"]["macro_f1"] = 0.9
+    reports["teacher"]["tags"]["micro"]["f1"] = 0.9
     assert "up to 14.0 points" in far_from_teacher(0.99, reports)[0]
-    assert "only 80.0 macro F1" in far_from_teacher(0.8, {})[0]
+    assert "only 80.0 tag F1" in far_from_teacher(0.8, {})[0]
 
 
 def test_dev_pages_that_no_person_has_seen_are_named_loudly_also_beside_json(pages: Path, tmp_path: Path) -> None:

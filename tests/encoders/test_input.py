@@ -370,12 +370,12 @@ def test_a_classifier_gives_the_same_logits_alone_and_in_a_batch(kind: str) -> N
     ).eval()
     pages = [list(WORDS), list(NEW), ["nike"]]
     with torch.no_grad():
-        together = model(tensors(model.featurizer.batch(pages), CPU))
+        together = model(tensors(model.featurizer.batch(pages), CPU)).logits_BLC
         assert together.shape == (3, len(WORDS), 5)
         for place, words in enumerate(pages):
-            alone = model(tensors(model.featurizer.batch([words]), CPU))[0]
+            alone = model(tensors(model.featurizer.batch([words]), CPU)).logits_BLC[0]
             torch.testing.assert_close(together[place, : len(words)], alone, rtol=0, atol=1e-5)
-    model(tensors(model.featurizer.batch(pages), CPU)).square().sum().backward()
+    model(tensors(model.featurizer.batch(pages), CPU)).logits_BLC.square().sum().backward()
     gradients = [parameter.grad for parameter in model.parameters()]
     assert all(gradient is not None and gradient.to_dense().isfinite().all() for gradient in gradients)
 
