@@ -33,7 +33,7 @@ def test_the_demo_compares_tags_and_says_what_to_type_next(batag: Run, tmp_path:
     for line in ("memory of words", "Transformer", "BAT", "ten pages", "batag tag", "batag evaluate", "batag train"):
         assert line in done.stdout
     assert "epoch   2" in done.stderr
-    assert "dev macro F1" in done.stderr
+    assert "dev tag F1" in done.stderr
     for name in ("train.jsonl", "tagged.jsonl", "scores.png", "bat/curves.png", "bat/bundle/bundle.json"):
         assert (tmp_path / "demo" / name).stat().st_size > 0
     tagged = [json.loads(line) for line in (tmp_path / "demo" / "tagged.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -74,7 +74,7 @@ def test_train_show_evaluate_and_tag_follow_one_another(batag: Any, files: Path,
     assert statistics["bundle"] == str(tmp_path / "run" / "bundle")
     assert (statistics["data"]["train"]["pages"], statistics["data"]["dev"]["pages"]) == (36, 12)
     assert 0 < statistics["dev"]["tokens"]["macro_f2"] <= 1
-    assert done.stderr.count("dev macro F1") == 2
+    assert done.stderr.count("dev tag F1") == 2
     shown = json.loads(typed("show", tmp_path / "run", "--json").stdout)
     assert shown["metrics"]["dev"] == statistics["dev"]
     assert shown["scheme"]["classes"] == ["goods", "brand"]
@@ -115,7 +115,7 @@ def test_training_says_what_comes_out_and_what_to_type_next(files: Path, tmp_pat
     for word in ("token level", "tag level", "goods", "brand", "macro", f"batag tag {tmp_path / 'run' / 'bundle'}"):
         assert word in done.stdout
     messages = " ".join(done.stdout.split())
-    assert "clean, balanced and rich are values of --richness; most probable: each token's likeliest label" in messages
+    assert "clean, balanced and rich are values of --richness; no offsets: every tag that is more probable than not" in messages
     # These are few pages: what is not to be trusted, and how many more it takes.
     (line,) = [each for each in done.stderr.splitlines() if each.startswith("brand is rare")]
     assert "tags in train" in line
@@ -129,25 +129,25 @@ def test_training_says_what_comes_out_and_what_to_type_next(files: Path, tmp_pat
 def test_the_number_of_pages_more_follows_the_rarer_of_train_and_dev() -> None:
     statistics: dict[str, Any] = {
         "train": {"pages": 100, "class_tags": {"goods": 500, "brand": 25}},
-        "dev": {"pages": 100, "classes": {"goods": 500, "brand": 20}},
+        "dev": {"pages": 100, "class_tags": {"goods": 500, "brand": 10}},
         "held_out": False,
     }
     (line, _) = rare_classes(statistics)
     assert line.startswith("brand is rare in train: 25 tags")
     assert "about 100 more pages" in line
-    assert "(to reach 50 tags and 20 tokens, label about 100 more pages in train)" in line
-    statistics["dev"]["classes"]["brand"] = 2
+    assert "(to reach 50 tags in train and 10 in dev, label about 100 more pages in train)" in line
+    statistics["dev"]["class_tags"]["brand"] = 2
     assert rare_classes(statistics)[0].startswith("brand is rare in train and dev: 25 tags")
-    wanted = "about 100 more pages in train and 900 more pages in dev"
+    wanted = "about 100 more pages in train and 400 more pages in dev"
     assert wanted in rare_classes(statistics)[0]
-    statistics["dev"]["classes"]["brand"] = 0
-    assert "and 80 more pages in dev" in rare_classes(statistics)[0]
-    statistics["dev"]["classes"]["brand"] = 2
+    statistics["dev"]["class_tags"]["brand"] = 0
+    assert "and 40 more pages in dev" in rare_classes(statistics)[0]
+    statistics["dev"]["class_tags"]["brand"] = 2
     statistics["held_out"] = True
-    assert "about 9,000 more pages" in rare_classes(statistics)[0]
+    assert "about 4,000 more pages" in rare_classes(statistics)[0]
     statistics["train"]["class_tags"]["brand"] = 262
-    assert rare_classes(statistics)[0].startswith("brand is rare in dev: 262 tags in train, 2 tokens in dev")
-    statistics["train"]["class_tags"], statistics["dev"]["classes"] = ({"goods": 50}, {"goods": 20})
+    assert rare_classes(statistics)[0].startswith("brand is rare in dev: 262 tags in train, 2 tags in dev")
+    statistics["train"]["class_tags"], statistics["dev"]["class_tags"] = ({"goods": 50}, {"goods": 10})
     assert rare_classes(statistics) == []
 
 

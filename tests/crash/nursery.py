@@ -281,7 +281,7 @@ def _main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch)
         new_run(place / "run", small_files(place)).prepare(device="cpu")
-        scores = dict.fromkeys(("macro_f1", "macro_f2", "macro_f1_without_none", "macro_f2_without_none", "selected"), 0.5)
+        scores = dict.fromkeys(("tag_f1", "tag_f2", "macro_f1", "macro_f2", "selected"), 0.5)
         epoch = {"kind": "epoch", "epoch": 1, "step": 1, "loss": 1.0, "true": {"brand": 1}, "predicted": {"brand": 1}}
         draw_curves([{"kind": "step", "step": 1, "loss": 1.0, "rate": 0.1}, epoch | scores], place / "a.png", title="a")
     for line in sys.stdin:
