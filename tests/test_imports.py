@@ -12,7 +12,7 @@ import batag
 
 ROOT = Path(batag.__file__).parent
 FLOW = [
-    *("pages", "segmentation", "labels", "sample", "features", "encoders", "heads", "objectives", "evaluation", "bundles"),
+    *("pages", "segmentation", "terms", "labels", "sample", "features", "encoders", "heads", "objectives", "evaluation", "bundles"),
     *("engines", "training", "tagging", "catalogue", "keywords", "index", "review", "serving", "paper"),
 ]
 EVERYWHERE = {"errors", "settings"}

@@ -35,7 +35,9 @@ _AS_LARGER = {"ml": ("l", 1000, 1000), "g": ("kg", 1000, 1000), "cm": ("m", 100,
 _BRANDS = frozenset({"3m"})
 _DIGITS = r"[0-9]{1,12}"
 _THOUSANDS = re.compile(r"(?<![0-9.,])([0-9]{1,3}(?:,[0-9]{3}){1,4})(?![0-9]|,[0-9])")
-_TIMES = re.compile(r" ?[×✕✖╳*] ?(?=[0-9])|(?<=[0-9]) ?[×✕✖╳*] ?|(?:(?<=[0-9])|(?<=[0-9][a-z])|(?<=[0-9][a-z][a-z])) x (?=[0-9])")
+_TIMES = re.compile(
+    r" ?[×✕✖╳*] ?(?=[0-9])|(?<=[0-9]) ?[×✕✖╳*] ?|(?:(?<=[0-9])|(?<=[0-9][a-z])|(?<=[0-9][a-z][a-z])) x (?=[0-9])"
+)
 _IN_ONE = re.compile(r"(?<![0-9a-z.])([0-9]{1,2})(?:[- ]?in[- ]?|合)([0-9]{1,2})(?![0-9a-z.])")
 _latin = "|".join(sorted((re.escape(name) for name in _NAME if name.isascii()), key=len, reverse=True))
 _others = "|".join(sorted((name for name in _NAME if not name.isascii()), key=len, reverse=True))

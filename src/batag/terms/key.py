@@ -4,7 +4,7 @@ All rules take many texts at once, one per line, so that a whole lexicon has its
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from batag.terms.amounts import one_amount
@@ -25,7 +25,7 @@ RULES: dict[str, tuple[str, Rule]] = {
     "apostrophes": ("Levi’s and Levi's as levis", no_apostrophes),
     "signs": ("other signs as spaces, `and` as &, U.S.A. as usa", one_sign),
     "spaces": ("one space between words, none beside Chinese and Japanese", one_space),
-    "amounts": ("50 ML, 50毫升 and 0.05 L as 50ml; 27吋 and 27\" as 27in", one_amount),
+    "amounts": ('50 ML, 50毫升 and 0.05 L as 50ml; 27吋 and 27" as 27in', one_amount),
     "models": ("RG-599 and RG 599 as rg599, T-shirt as tshirt, other hyphens as spaces", one_model),
     "kana": ("りんご as リンゴ, プリンター as プリンタ, ヴァイオリン as バイオリン", one_kana),
     "script": ("Chinese in Traditional characters: 头发 as 頭髮, 面条 as 麵條", one_script),
@@ -40,6 +40,9 @@ _PLAIN = (
     (re.compile(r"(?!.*\b(?:and|anti|non|multi|semi|[a-z])\b)[a-z]+(?: [a-z]+)*"), (PLURAL,)),
 )
 """Texts that most rules leave alone, and the rules that do not: Han characters; these with katakana; English words."""
+_ALL = tuple(RULES)
+_EVERY_RULE = [rule for _, rule in RULES.values()]
+_ENGLISH = re.compile("[a-z]{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,15 @@ def match_key(text: str, *, plural: bool = True) -> str:
 def match_keys(texts: Iterable[str], *, plural: bool = True) -> list[str]:
     """The keys of many texts at once."""
     lines = [_one_line(text) for text in texts]
-    rules = {name: rule for name, (_, rule) in RULES.items() if plural or name != PLURAL}
     groups: dict[tuple[str, ...], list[int]] = {}
-    everything = tuple(RULES)
     for number, line in enumerate(lines):
-        groups.setdefault(next((names for kind, names in _PLAIN if kind.fullmatch(line)), everything), []).append(number)
+        groups.setdefault(next((names for kind, names in _PLAIN if kind.fullmatch(line)), _ALL), []).append(number)
     for names, numbers in groups.items():
-        _settle(lines, numbers, {name: rules[name] for name in names if name in rules})
+        _settle(lines, numbers, [RULES[name][1] for name in names if name != PLURAL])
+    if plural:
+        _settle(lines, [number for number, line in enumerate(lines) if _ENGLISH.search(line)], [singular])
+        # Without an s a word may be one that other rules know.
+        _settle(lines, [number for number in groups.get(_ALL, ()) if _ENGLISH.search(lines[number])], _EVERY_RULE)
     return lines
 
 
@@ -84,19 +89,19 @@ def steps(text: str) -> list[Step]:
     return done
 
 
-def _settle(lines: list[str], numbers: list[int], rules: Mapping[str, Rule]) -> None:
+def _settle(lines: list[str], numbers: list[int], rules: Sequence[Rule]) -> None:
     """Apply rules to some of the lines until nothing changes: a rule may make something that an earlier one knows."""
     for _ in range(_PASSES if rules else 0):
+        if not numbers:
+            return
         before = [lines[number] for number in numbers]
         joined = "\n".join(before)
-        for rule in rules.values():
+        for rule in rules:
             joined = rule(joined)
         after = joined.split("\n")
         for number, line in zip(numbers, after, strict=True):
             lines[number] = line
         numbers = [number for number, old, new in zip(numbers, before, after, strict=True) if old != new]
-        if not numbers:
-            return
 
 
 def _one_line(text: str) -> str:

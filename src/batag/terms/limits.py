@@ -12,7 +12,9 @@ def read_limited(path: Path, *, what: str) -> bytes:
         size = path.stat().st_size
         if size > settings.max_terms_bytes:
             limit = f"{settings.max_terms_bytes:,} bytes (BATAG_MAX_TERMS_BYTES changes the limit)"
-            raise InputError(f"is too large for {what}: {size:,} bytes, more than {limit}", where=str(path), todo="Name another file")
+            raise InputError(
+                f"is too large for {what}: {size:,} bytes, more than {limit}", where=str(path), todo="Name another file"
+            )
         with path.open("rb") as stream:
             data = stream.read(settings.max_terms_bytes + 1)
     except OSError as error:

@@ -64,8 +64,8 @@ class Mapping:
     def _tops(self) -> dict[str, str]:
         """The category at the top above each one."""
         found: dict[str, str] = {}
-        for each in self.taxonomy.categories:
-            found[each.id] = found[each.parent] if each.parent else each.id
+        for id, parent in self.taxonomy.parents.items():
+            found[id] = found[parent] if parent else id
         return found
 
     @cached_property
@@ -74,11 +74,12 @@ class Mapping:
         counts: dict[str, Counter[str]] = {}
         for entry in self.lexicon.entries:
             if entry.kind == GOODS:
-                tops = {self._tops[id] for key in self._names(entry) for id in self.taxonomy.whole.get(key, ())}
+                tops = {self._tops[id] for key in self._names(entry) for id in self.taxonomy.named(key)}
                 if len(tops) == 1:
                     counts.setdefault(entry.groups[0], Counter())[tops.pop()] += 1
         return {
-            group: frozenset(top for top, number in own.items() if number >= _USUAL * own.total()) for group, own in counts.items()
+            group: frozenset(top for top, number in own.items() if number >= _USUAL * own.total())
+            for group, own in counts.items()
         }
 
     def _named(self, names: Sequence[str], *, group: str) -> Match | None:
@@ -87,8 +88,8 @@ class Mapping:
         first: dict[str, tuple[str, str]] = {}
         for place, key in enumerate(names):
             weight = _OTHER if place else _FIRST
-            for index, by, share in ((self.taxonomy.whole, NAME, 1.0), (self.taxonomy.parts, PART, _PART)):
-                for id in index.get(key, ()):
+            for ids, by, share in ((self.taxonomy.named(key), NAME, 1.0), (self.taxonomy.partly_named(key), PART, _PART)):
+                for id in ids:
                     votes[id] = votes.get(id, 0.0) + weight * share
                     if id not in first or (by == NAME != first[id][0]):
                         first[id] = by, key
@@ -109,7 +110,9 @@ class Mapping:
         for end in _ends(head, whole=head != key):
             kinds = [each.entry for each in self.lexicon.find(end) if each.entry.kind == GOODS and each.entry.id != without]
             kinds.sort(key=lambda each: each.groups[0] != group)
-            found = next((match for each in kinds if (match := self._named(self._names(each), group=group or each.groups[0]))), None)
+            found = next(
+                (match for each in kinds if (match := self._named(self._names(each), group=group or each.groups[0]))), None
+            )
             if found is None and (len(end) > 2 if not end.isascii() else " " in end):
                 found = self._named([end], group=group)
             if found is not None:

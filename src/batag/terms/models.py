@@ -8,7 +8,9 @@ _SHORT = re.compile(r"^([a-z]{1,3})-(?=[a-z]{0,3}[0-9])")
 _NUMBERED = re.compile(r"(?<![0-9a-z])([a-z]+) (?=[0-9])")
 _PREFIX = re.compile(r"(?<![0-9a-z&])([a-z])[- ](?=[a-z]{3,})|(?<![0-9a-z])(anti|non|multi|semi)[- ](?=[a-z]{3,})")
 _BETWEEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
-_NO_NAMES = frozenset("of in on at to for and or with by from the a an x per up".split())
+_NO_NAMES = frozenset(
+    ["of", "in", "on", "at", "to", "for", "and", "or", "with", "by", "from", "the", "a", "an", "x", "per", "up"]
+)
 
 
 def one_model(text: str) -> str:

@@ -4,40 +4,171 @@ import re
 
 _WORD = re.compile(r"(?<![a-z0-9])[a-z]{3,}(?![a-z0-9])")
 _OTHER_THING = frozenset(
-    "news goods shorts jeans tights briefs boxers slacks overalls dungarees customs means clothes braces suspenders "
-    "sunglasses eyeglasses arts".split()
+    [
+        "news",
+        "goods",
+        "shorts",
+        "jeans",
+        "tights",
+        "briefs",
+        "boxers",
+        "slacks",
+        "overalls",
+        "dungarees",
+        "customs",
+        "means",
+        "clothes",
+        "braces",
+        "suspenders",
+        "sunglasses",
+        "eyeglasses",
+        "arts",
+    ]
 )
 """Plurals that are another thing than their singular (news, shorts), and words without one."""
-_OTHER_THING_ALONE = frozenset("pumps flats spirits greens sweats works".split())
+_OTHER_THING_ALONE = frozenset(["pumps", "flats", "spirits", "greens", "sweats", "works"])
 """The same, but only if the word is the whole tag: pumps are shoes, water pumps are not."""
 _VESSELS = frozenset(
-    "wine shot beer cocktail champagne drinking whiskey whisky martini water highball juice sake tea pint magnifying stained".split()
+    [
+        "wine",
+        "shot",
+        "beer",
+        "cocktail",
+        "champagne",
+        "drinking",
+        "whiskey",
+        "whisky",
+        "martini",
+        "water",
+        "highball",
+        "juice",
+        "sake",
+        "tea",
+        "pint",
+        "magnifying",
+        "stained",
+    ]
 )
 """Words before `glasses` that are not worn."""
 _NO_PLURAL = frozenset(
-    "always atlas bias canvas chaos christmas cosmos gas iris lens perhaps series species texas this towards".split()
+    [
+        "always",
+        "atlas",
+        "bias",
+        "canvas",
+        "chaos",
+        "christmas",
+        "cosmos",
+        "gas",
+        "iris",
+        "lens",
+        "perhaps",
+        "series",
+        "species",
+        "texas",
+        "this",
+        "towards",
+    ]
 )
 _IRREGULAR = {
     **dict.fromkeys(("men", "mens", "mans"), "man"),
     **dict.fromkeys(("women", "womens", "womans"), "woman"),
     **dict.fromkeys(("children", "childrens", "childs"), "child"),
-    **{"feet": "foot", "teeth": "tooth", "mice": "mouse", "geese": "goose", "oxen": "ox", "dice": "die", "axes": "axe"},
-    **{"lenses": "lens", "gases": "gas", "buses": "bus", "irises": "iris", "quizzes": "quiz", "canvases": "canvas"},
+    "feet": "foot",
+    "teeth": "tooth",
+    "mice": "mouse",
+    "geese": "goose",
+    "oxen": "ox",
+    "dice": "die",
+    "axes": "axe",
+    "lenses": "lens",
+    "gases": "gas",
+    "buses": "bus",
+    "irises": "iris",
+    "quizzes": "quiz",
+    "canvases": "canvas",
     **{f"{stem}ves": f"{stem}fe" for stem in ("kni", "wi", "li", "midwi", "penkni")},
-    **{f"{stem}ves": f"{stem}f" for stem in "shel bookshel scar wol lea loa hal cal thie hoo el".split()},
+    **{
+        f"{stem}ves": f"{stem}f"
+        for stem in ["shel", "bookshel", "scar", "wol", "lea", "loa", "hal", "cal", "thie", "hoo", "el"]
+    },
 }
 _IN_IE = frozenset(
-    "beanie birdie bootie bowtie brownie budgie calorie collie cookie cutie doggie foodie freebie genie goalie hankie hippie "
-    "hoodie lingerie magpie movie necktie newbie nightie onesie oldie pixie potpie prairie rookie scrunchie selfie smoothie "
-    "talkie techie townie veggie walkie wheelie zombie barbie".split()
+    [
+        "beanie",
+        "birdie",
+        "bootie",
+        "bowtie",
+        "brownie",
+        "budgie",
+        "calorie",
+        "collie",
+        "cookie",
+        "cutie",
+        "doggie",
+        "foodie",
+        "freebie",
+        "genie",
+        "goalie",
+        "hankie",
+        "hippie",
+        "hoodie",
+        "lingerie",
+        "magpie",
+        "movie",
+        "necktie",
+        "newbie",
+        "nightie",
+        "onesie",
+        "oldie",
+        "pixie",
+        "potpie",
+        "prairie",
+        "rookie",
+        "scrunchie",
+        "selfie",
+        "smoothie",
+        "talkie",
+        "techie",
+        "townie",
+        "veggie",
+        "walkie",
+        "wheelie",
+        "zombie",
+        "barbie",
+    ]
 )
-_IN_O = frozenset("potatoes tomatoes heroes mangoes mosquitoes volcanoes torpedoes echoes avocadoes tornadoes".split())
-_IN_CHE = frozenset("caches headaches aches toothaches quiches brioches moustaches niches cloches ganaches".split())
+_IN_O = frozenset(
+    ["potatoes", "tomatoes", "heroes", "mangoes", "mosquitoes", "volcanoes", "torpedoes", "echoes", "avocadoes", "tornadoes"]
+)
+_IN_CHE = frozenset(
+    ["caches", "headaches", "aches", "toothaches", "quiches", "brioches", "moustaches", "niches", "cloches", "ganaches"]
+)
 _IN_I_OR_U = frozenset(
-    "skis taxis bikinis tankinis kiwis safaris minis midis maxis saris zucchinis paninis emojis martinis obis "
-    "menus emus gurus tutus haikus".split()
+    [
+        "skis",
+        "taxis",
+        "bikinis",
+        "tankinis",
+        "kiwis",
+        "safaris",
+        "minis",
+        "midis",
+        "maxis",
+        "saris",
+        "zucchinis",
+        "paninis",
+        "emojis",
+        "martinis",
+        "obis",
+        "menus",
+        "emus",
+        "gurus",
+        "tutus",
+        "haikus",
+    ]
 )
-_IN_USE = frozenset("fuses muses uses ruses causes pauses excuses".split())
+_IN_USE = frozenset(["fuses", "muses", "uses", "ruses", "causes", "pauses", "excuses"])
 
 
 def singular(text: str) -> str:

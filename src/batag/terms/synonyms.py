@@ -91,7 +91,9 @@ def _groups(lines: Iterable[str], where: str) -> Iterator[tuple[_Name, list[_Nam
         elif too_long := next((each for each in (head, *names) if len(each) > _LONGEST_NAME), None):
             what = f"has a name of {len(too_long):,} characters"
         if what:
-            raise InputError(f"the line {line[:60]!r} {what}", where=f"{where}:{number}", todo="Write it like Levi's = LEVIS, リーバイス")
+            raise InputError(
+                f"the line {line[:60]!r} {what}", where=f"{where}:{number}", todo="Write it like Levi's = LEVIS, リーバイス"
+            )
         rows.append((number, [head.strip(), *names]))
     keys = iter(match_keys(name for _, names in rows for name in names))
     for number, names in rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,99 +17,102 @@ from batag.terms.parts import parts_of
 
 FORMAT = 1
 _FIRST = "# batag taxonomy "
-_BETWEEN = "|"
+_TAB, _BAR = "\t", "|"
+_AGAIN = "Import the taxonomy again: batag terms import"
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
-    """A category; `keys` are the match keys of its names, the whole name first and then its parts, by language."""
-
-    id: str
-    parent: str
-    names: tuple[str, ...]
-    keys: tuple[tuple[str, ...], ...]
-
-
+@dataclass(frozen=True)
 class Taxonomy:
-    """Categories by id and by the match key of a name."""
+    """Categories, parents before children: their ids, parents, names (one per language, tabs between) and the ids (| between) by
+    the match key of a name and of a part of a name."""
 
-    def __init__(self, categories: Sequence[Category], *, source: str, version: str, languages: Sequence[str]) -> None:
-        self.categories, self.source, self.version, self.languages = tuple(categories), source, version, tuple(languages)
+    source: str
+    version: str
+    languages: tuple[str, ...]
+    parents: Mapping[str, str]
+    names: Mapping[str, str] = field(repr=False)
+    whole: Mapping[str, str] = field(repr=False)
+    parts: Mapping[str, str] = field(repr=False)
 
-    @cached_property
-    def by_id(self) -> dict[str, Category]:
-        return {each.id: each for each in self.categories}
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process has nothing that can be made from the rest."""
+        return Taxonomy, (self.source, self.version, self.languages, self.parents, self.names, self.whole, self.parts)
 
     @cached_property
     def depths(self) -> dict[str, int]:
         """How many ancestors each category has."""
         found: dict[str, int] = {}
-        for each in self.categories:  # parents stand before their children
-            found[each.id] = found[each.parent] + 1 if each.parent else 0
+        for id, parent in self.parents.items():
+            found[id] = found[parent] + 1 if parent else 0
         return found
 
-    @cached_property
-    def whole(self) -> dict[str, list[str]]:
-        """The ids of the categories with a name of that key."""
-        return self._index(whole=True)
+    def named(self, key: str) -> list[str]:
+        """The categories with a name of that key."""
+        return self._ids(self.whole.get(key))
 
-    @cached_property
-    def parts(self) -> dict[str, list[str]]:
-        """The ids of the categories with that key as a part of their name."""
-        return self._index(whole=False)
+    def partly_named(self, key: str) -> list[str]:
+        """The categories with that key as a part of their name."""
+        return self._ids(self.parts.get(key))
 
-    def _index(self, *, whole: bool) -> dict[str, list[str]]:
-        index: dict[str, list[str]] = {}
-        for each in self.categories:
-            for keys in each.keys:
-                for key in keys[:1] if whole else keys[1:]:
-                    ids = index.setdefault(key, [])
-                    if not ids or ids[-1] != each.id:
-                        ids.append(each.id)
-        return index
+    def _ids(self, listed: str | None) -> list[str]:
+        return [id for id in listed.split(_BAR) if id in self.parents] if listed else []
 
     def ancestors(self, id: str) -> Iterator[str]:
         """The id itself, its parent and so on up to the top."""
         while id:
             yield id
-            id = self.by_id[id].parent
+            id = self.parents[id]
+
+    def name(self, id: str, language: str = "en") -> str:
+        """The name of a category in a language, or in the first of its languages."""
+        return self.names[id].split(_TAB)[self.languages.index(language) if language in self.languages else 0]
 
     def path(self, id: str, language: str = "en") -> str:
         """The names from the top down, as `Apparel > Shoes`."""
-        place = self.languages.index(language) if language in self.languages else 0
-        return " > ".join(reversed([self.by_id[each].names[place] for each in self.ancestors(id)]))
-
-    def only(self, language: str) -> Taxonomy:
-        """The taxonomy with the names of one language only."""
-        place = self.languages.index(language)
-        own = [Category(each.id, each.parent, (each.names[place],), (each.keys[place],)) for each in self.categories]
-        return Taxonomy(own, source=self.source, version=self.version, languages=[language])
-
-    def __len__(self) -> int:
-        return len(self.categories)
+        return " > ".join(reversed([self.name(each, language) for each in self.ancestors(id)]))
 
 
-def build_taxonomy(rows: Iterable[tuple[str, str, tuple[str, ...]]], *, source: str, version: str, languages: Sequence[str]) -> Taxonomy:
+def build_taxonomy(
+    rows: Iterable[tuple[str, str, tuple[str, ...]]], *, source: str, version: str, languages: Sequence[str]
+) -> Taxonomy:
     """A taxonomy of rows of id, parent and names, parents first."""
-    listed = list(rows)
-    names = [[parts_of(name) for name in each] for _, _, each in listed]
-    keys = iter(match_keys(part for row in names for parts in row for part in parts))
-    made = [[tuple(dict.fromkeys(next(keys) for _ in parts)) for parts in row] for row in names]
-    categories = [Category(id, parent, own, tuple(each)) for (id, parent, own), each in zip(listed, made, strict=True)]
-    return Taxonomy(categories, source=source, version=version, languages=languages)
+    listed = [(_plain(id), _plain(parent), tuple(map(_plain, names))) for id, parent, names in rows]
+    parts = [(id, parts_of(name)) for id, _, names in listed for name in names]
+    keys = iter(match_keys(part for _, own in parts for part in own))
+    whole: dict[str, dict[str, None]] = {}
+    partly: dict[str, dict[str, None]] = {}
+    for id, own in parts:
+        for place, key in enumerate([next(keys) for _ in own]):
+            if key:
+                (partly if place else whole).setdefault(key, {})[id] = None
+    return Taxonomy(
+        source=source,
+        version=version,
+        languages=tuple(languages),
+        parents={id: parent for id, parent, _ in listed},
+        names={id: _TAB.join(names) for id, _, names in listed},
+        whole={key: _BAR.join(ids) for key, ids in whole.items()},
+        parts={key: _BAR.join(ids) for key, ids in partly.items()},
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace(_BAR, "/").split())
 
 
 def write_taxonomy(taxonomy: Taxonomy, path: Path | str) -> None:
     """Write a taxonomy to a file of ours, which appears only when it is complete."""
     about = {"format": FORMAT, "keys": VERSION, "source": taxonomy.source, "version": taxonomy.version}
     about |= {"languages": list(taxonomy.languages), "categories": len(taxonomy)}
+    about |= {"names": len(taxonomy.whole), "parts": len(taxonomy.parts)}
+    lines = [f"{_FIRST}{json.dumps(about, ensure_ascii=False)}"]
+    lines += [f"{id}{_TAB}{parent}{_TAB}{taxonomy.names[id]}" for id, parent in taxonomy.parents.items()]
+    lines += [f"{key}{_TAB}{ids}" for index in (taxonomy.whole, taxonomy.parts) for key, ids in index.items()]
     with open_output(path) as stream:
-        stream.write(f"{_FIRST}{json.dumps(about, ensure_ascii=False)}\n".encode())
-        header = ["id", "parent", *taxonomy.languages, *(f"keys {each}" for each in taxonomy.languages)]
-        stream.write(("\t".join(header) + "\n").encode())
-        for each in taxonomy.categories:
-            cells = [each.id, each.parent, *each.names, *map(_BETWEEN.join, each.keys)]
-            stream.write(("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in cells) + "\n").encode())
+        stream.write("\n".join([*lines, ""]).encode())
 
 
 def read_taxonomy(path: Path | str) -> Taxonomy:
@@ -121,37 +124,50 @@ def read_taxonomy(path: Path | str) -> Taxonomy:
     except UnicodeDecodeError as error:
         raise _foreign(path) from error
     about = _about(lines[0], path)
-    languages = about["languages"]
-    width = 2 + 2 * len(languages)
-    middle = 2 + len(languages)
-    categories: list[Category] = []
-    known = {""}
-    for number, line in enumerate(lines[2:], 3):
-        if not line and number == len(lines):
-            break
-        cells = line.split("\t")
-        if len(cells) != width or cells[1] not in known or cells[0] in known:
-            raise InputError("a damaged line", where=f"{path}:{number}", todo="Import the taxonomy again: batag terms import")
-        known.add(cells[0])
-        categories.append(Category(cells[0], cells[1], tuple(cells[2:middle]), tuple(tuple(c.split(_BETWEEN)) for c in cells[middle:])))
-    if len(categories) != about["categories"]:
-        what = f"has {len(categories):,} of its {about['categories']:,} categories"
-        raise InputError(what, where=str(path), todo="Import the taxonomy again: batag terms import")
-    return Taxonomy(categories, source=about["source"], version=about["version"], languages=languages)
+    first, middle = 1 + about["categories"], 1 + about["categories"] + about["names"]
+    last = middle + about["parts"]
+    if len(lines) != last + 1 or lines[last]:
+        raise InputError(f"has {len(lines):,} lines instead of {last:,}", where=str(path), todo=_AGAIN)
+    languages = tuple(about["languages"])
+    parents: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for number, line in enumerate(lines[1:first], 2):
+        cells = line.split(_TAB, 2)
+        if (
+            len(cells) != 3
+            or cells[0] in parents
+            or (cells[1] and cells[1] not in parents)
+            or line.count(_TAB) != 1 + len(languages)
+        ):
+            raise InputError("a damaged line", where=f"{path}:{number}", todo=_AGAIN)
+        parents[cells[0]], names[cells[0]] = cells[1], cells[2]
+    try:
+        whole: dict[str, str] = dict(line.split(_TAB) for line in lines[first:middle])  # type: ignore[misc]
+        parts: dict[str, str] = dict(line.split(_TAB) for line in lines[middle:last])  # type: ignore[misc]
+    except ValueError:
+        number = next(n for n, line in enumerate(lines[first:last], first + 1) if line.count(_TAB) != 1)
+        raise InputError("a damaged line", where=f"{path}:{number}", todo=_AGAIN) from None
+    return Taxonomy(about["source"], about["version"], languages, parents, names, whole, parts)
 
 
-def _about(line: str, path: Path) -> Mapping[str, Any]:
+def _about(line: str, path: Path) -> dict[str, Any]:
     try:
         about = json.loads(line.removeprefix(_FIRST)) if line.startswith(_FIRST) else None
     except ValueError:
         about = None
-    if not isinstance(about, dict) or not {"format", "keys", "source", "version", "languages", "categories"} <= about.keys():
+    counts = ("format", "keys", "categories", "names", "parts")
+    if not isinstance(about, dict) or any(type(about.get(name)) is not int for name in counts):
         raise _foreign(path)
     if (about["format"], about["keys"]) != (FORMAT, VERSION):
         what = f"is a taxonomy of another version of batag (format {about['format']}, keys {about['keys']})"
-        raise InputError(what, where=str(path), todo="Import it again: batag terms import")
+        raise InputError(what, where=str(path), todo=_AGAIN)
+    if not isinstance(about.get("languages"), list) or not all(
+        isinstance(about.get(name), str) for name in ("source", "version")
+    ):
+        raise _foreign(path)
     return about
 
 
 def _foreign(path: Path) -> InputError:
-    return InputError("is no taxonomy that batag wrote", where=str(path), todo="Make one first: batag terms import FILE --out NAME.tsv")
+    todo = "Make one first: batag terms import FILE --out NAME.tsv"
+    return InputError("is no taxonomy that batag wrote", where=str(path), todo=todo)

@@ -38,7 +38,9 @@ def _read(path: Path, language: str | None) -> Listing:
         line = data[: error.start].count(b"\n") + 1
         raise InputError("is not UTF-8", where=f"{path}:{line}", todo="Save it as UTF-8 text") from error
     if "\0" in "".join(lines[:5]) or not any(map(str.strip, lines)):
-        raise InputError("is no list of categories", where=str(path), todo="Name a taxonomy as it was downloaded, or a CSV of paths")
+        raise InputError(
+            "is no list of categories", where=str(path), todo="Name a taxonomy as it was downloaded, or a CSV of paths"
+        )
     listing: Listing = next(each for each in _FORMATS if each.is_mine(lines)).read(lines, str(path))
     if not listing.paths:
         raise InputError("has no category", where=str(path), todo="The file may be cut: download it again")

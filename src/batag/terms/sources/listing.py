@@ -23,7 +23,9 @@ class Listing:
     def add(self, id: str, path: Path, line: int) -> None:
         """Add a category; an id that is there already is an error."""
         if id in self.paths:
-            raise InputError(f"the id {id!r} is there twice (line {self.lines[id]})", where=f"{self.where}:{line}", todo="Remove one")
+            raise InputError(
+                f"the id {id!r} is there twice (line {self.lines[id]})", where=f"{self.where}:{line}", todo="Remove one"
+            )
         if not all(path):
             raise InputError(f"a category without a name in {' > '.join(path)!r}", where=f"{self.where}:{line}", todo="Name it")
         self.paths[id] = path

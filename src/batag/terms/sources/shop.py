@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from batag.errors import InputError
 from batag.terms.sources.listing import Listing
 
-_PATH = frozenset("path category categories 分類 分类 類別 类别 カテゴリ カテゴリー fullpath full_path".split())
-_ID = frozenset("id category_id categoryid code 編號 编号 代碼 代码 コード".split())
+_PATH = frozenset(
+    ["path", "category", "categories", "分類", "分类", "類別", "类别", "カテゴリ", "カテゴリー", "fullpath", "full_path"]
+)
+_ID = frozenset(["id", "category_id", "categoryid", "code", "編號", "编号", "代碼", "代码", "コード"])
 _BETWEEN = re.compile(r"\s*(?:>|›|»|＞)\s*|\s+/\s+")
 
 
@@ -23,7 +25,9 @@ def read(lines: Sequence[str], where: str) -> Listing:
     delimiter = "\t" if "\t" in lines[0] else ";" if ";" in lines[0] and "," not in lines[0] else ","
     rows = list(csv.reader(lines, delimiter=delimiter))
     header = [each.strip().lower() for each in rows[0]]
-    named = bool({*header} & (_PATH | _ID)) or any(re.fullmatch(r"(?:level|l|大|中|小)?\W*\d?(?:分類|分类|カテゴリ)?", each) for each in header)
+    named = bool({*header} & (_PATH | _ID)) or any(
+        re.fullmatch(r"(?:level|l|大|中|小)?\W*\d?(?:分類|分类|カテゴリ)?", each) for each in header
+    )
     id_at = next((place for place, each in enumerate(header) if named and each in _ID), None)
     path_at = next((place for place, each in enumerate(header) if named and each in _PATH), None)
     above: dict[tuple[str, ...], str] = {}

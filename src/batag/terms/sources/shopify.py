@@ -39,7 +39,9 @@ def parents(listing: Listing) -> dict[str, str]:
     for id, parent in above.items():
         if parent and parent not in listing.paths:
             todo = "The file may be cut: download it again"
-            raise InputError(f"the category above {id!r} is not listed", where=f"{listing.where}:{listing.lines[id]}", todo=todo)
+            raise InputError(
+                f"the category above {id!r} is not listed", where=f"{listing.where}:{listing.lines[id]}", todo=todo
+            )
     return above
 
 
