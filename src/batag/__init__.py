@@ -48,8 +48,8 @@ def load(
 
     `engine` is `torch`, `torch-int8`, `onnx` or `auto` (the engine that starts fastest here). `stop_words` are further words
     (str) or files of words (Path) that cannot be tags by themselves. `threads` is the number of CPU threads. `synonyms` is a
-    file of lines such as `Levi's = LEVIS, リーバイス`, `taxonomy` a file that `batag terms import` wrote; they give each tag its
-    `canonical` form (with names of the lexicon in `canonical_language`) and `category`.
+    file of lines such as `Levi's = LEVIS, リーバイス`, `taxonomy` a file that `batag terms import` wrote; they give each tag
+    its `canonical` form (with names of the lexicon in `canonical_language`) and `category`.
     """
     from batag.tagging.tagger import Tagger
     from batag.terms.terms import read_terms

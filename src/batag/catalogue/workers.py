@@ -44,8 +44,9 @@ class Work:
         if self.bundle_hash and bundle_hash(self.bundle) != self.bundle_hash:
             todo = "Use --restart to start again with the bundle as it is now"
             raise InputError("has changed since the job began", where=str(self.bundle), todo=todo)
-        how = {"engine": self.engine, "device": self.device, "stop_words": self.stop_words, "terms": self.terms}
-        tagger = Tagger.load(self.bundle, **how, threads=1)
+        tagger = Tagger.load(
+            self.bundle, engine=self.engine, device=self.device, stop_words=self.stop_words, threads=1, terms=self.terms
+        )
         gc.freeze()  # what is loaded stays: nobody need look at it again
 
         def work(part: Part, progress: Callable[[int], None]) -> PartReport:

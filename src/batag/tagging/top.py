@@ -15,8 +15,8 @@ def top(tags: Iterable[Tag], number: int, *, counts: Mapping[str, int] | None = 
     """The best tags of a page, at most `number`.
 
     Of each canonical form one tag is kept: that of the title, then the longest. A tag inside of a longer one of the same label
-    goes. Scores count to one digit; then comes what fewer pages have (`counts` of pages by canonical form, if known), then the place.
-    Words of advertising, which have no canonical form, are left out.
+    goes. Scores count to one digit; then comes what fewer pages have (`counts` of pages by canonical form, if known), then the
+    place. Words of advertising, which have no canonical form, are left out.
     """
     if type(number) is not int or number < 1:
         raise UsageError(f"top {number!r} is not a whole number above 0", todo="Give the number of tags, such as 5")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
+from itertools import pairwise
 from math import log
 
 from batag.terms.taxonomy import Taxonomy
@@ -59,7 +60,7 @@ def pieces(key: str) -> list[str]:
             found.append(word)
         else:
             found += word
-            found += map("".join, zip(word, word[1:], strict=False))
+            found += map("".join, pairwise(word))
     return found
 
 

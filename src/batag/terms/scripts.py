@@ -19,7 +19,8 @@ def one_script(text: str) -> str:
     if text.isascii() or _HAN.search(text) is None:
         return text
     lines = text.split("\n")
-    simplified, others = [], []
+    simplified: list[int] = []
+    others: list[int] = []
     for number, line in enumerate(lines):
         if not line.isascii() and _KANA.search(line) is None and (han := _OTHERS.sub("", line)):
             # One character may be either, and is what it looks like.

@@ -23,8 +23,8 @@ _AGAIN = "Import the taxonomy again: batag terms import"
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """Categories, parents before children: their ids, parents, names (one per language, tabs between) and the ids (| between) by
-    the match key of a name and of a part of a name."""
+    """Categories by id, parents before children: the parent, the names (one per language, tabs between), and the ids (| between)
+    by the match key of a name and of a part of a name."""
 
     source: str
     version: str
@@ -142,8 +142,8 @@ def read_taxonomy(path: Path | str) -> Taxonomy:
             raise InputError("a damaged line", where=f"{path}:{number}", todo=_AGAIN)
         parents[cells[0]], names[cells[0]] = cells[1], cells[2]
     try:
-        whole: dict[str, str] = dict(line.split(_TAB) for line in lines[first:middle])  # type: ignore[misc]
-        parts: dict[str, str] = dict(line.split(_TAB) for line in lines[middle:last])  # type: ignore[misc]
+        whole: dict[str, str] = dict(line.split(_TAB) for line in lines[first:middle])
+        parts: dict[str, str] = dict(line.split(_TAB) for line in lines[middle:last])
     except ValueError:
         number = next(n for n, line in enumerate(lines[first:last], first + 1) if line.count(_TAB) != 1)
         raise InputError("a damaged line", where=f"{path}:{number}", todo=_AGAIN) from None

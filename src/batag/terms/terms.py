@@ -139,12 +139,10 @@ def _chosen(found: Sequence[Found], *, kind: str | None, language: str | None) -
     if kind is not None:
         found = [each for each in found if each.entry.kind == kind]
     everything = tuple({each.entry.id: each.entry for each in found}.values())
-    for fits in (
-        lambda each: language is None or each.language in (ANY, language),
-        lambda each: not each.marked,
-    ):
-        if len({each.entry.id for each in found}) > 1:
-            found = [each for each in found if fits(each)] or found
+    if len(everything) > 1 and language is not None:
+        found = [each for each in found if each.language in (ANY, language)] or found
+    if len(everything) > 1:
+        found = [each for each in found if not each.marked] or found
     entries = {each.entry.id: each.entry for each in found}
     sure = len(entries) == 1 and (kind is not None or not all(each.marked for each in found))
     entry = next(iter(entries.values())) if sure else None
