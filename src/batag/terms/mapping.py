@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import log, sqrt
 
 from batag.terms.lexicon import GOODS, Entry, Lexicon
+from batag.terms.parts import ends_of, without_particles
 from batag.terms.taxonomy import Taxonomy
 
 NAME, SYNONYM, PART, SUFFIX = "name", "synonym", "part", "suffix"
 _SURE = {NAME: 1.0, SYNONYM: 0.9, PART: 0.7}
 _BEHIND = re.compile(r" (?:for|with|of|in|without) ")
-_FIRST, _OTHER, _PART = 1.0, 0.6, 0.5
+_FIRST, _OTHER, _PART = 1.0, 0.6, 0.7
+_DEPTH_WEIGHT = 0.1
 _USUAL = 0.02
+_LEAST_SHARE = 0.002
+_PLACE_WEIGHT = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class Mapping:
         self._of_entry: dict[str, Match | None] = {}
 
     def find(self, key: str, *, entry: Entry | None = None, exact: bool = False) -> Match | None:
-        """The category of a key, or of the kind of goods that it names; None if there is none. Only by whole names if `exact`."""
+        """The category of a key, or of the kind of goods that it names, or None. Only by whole names if `exact`."""
         if not key:
             return None
         if entry is not None and entry.kind == GOODS and (match := self.of_entry(entry)) is not None:
@@ -61,75 +66,93 @@ class Mapping:
         return [key for language, key in self.lexicon.keys(entry) if language in self.taxonomy.languages]
 
     @cached_property
-    def _tops(self) -> dict[str, str]:
-        """The category at the top above each one."""
-        found: dict[str, str] = {}
+    def _branches(self) -> dict[str, tuple[str, str]]:
+        """The category at the top above each one, and the one below that."""
+        found: dict[str, tuple[str, str]] = {}
         for id, parent in self.taxonomy.parents.items():
-            found[id] = found[parent] if parent else id
+            if not parent:
+                found[id] = id, ""
+            else:
+                top, below = found[parent]
+                found[id] = top, below or id
         return found
 
     @cached_property
-    def _usual(self) -> dict[str, frozenset[str]]:
-        """The top categories in which each group of the lexicon usually is, counted by names that only one of them has."""
-        counts: dict[str, Counter[str]] = {}
-        for entry in self.lexicon.entries:
-            if entry.kind == GOODS:
-                tops = {self._tops[id] for key in self._names(entry) for id in self.taxonomy.named(key)}
-                if len(tops) == 1:
-                    counts.setdefault(entry.groups[0], Counter())[tops.pop()] += 1
+    def _usual(self) -> dict[str, tuple[frozenset[str], dict[str, float]]]:
+        """Where each group of the lexicon usually is, counted by names that lie in one branch: the top categories, and the
+        share of each category below them."""
+        tops: dict[str, Counter[str]] = {}
+        below: dict[str, Counter[str]] = {}
+        for number, row in enumerate(self.lexicon.rows):
+            if row.kind != GOODS:
+                continue
+            entry = self.lexicon.entry(number)
+            branches = {self._branches[id] for key in self._names(entry) for id in self.taxonomy.named(key)}
+            if len({top for top, _ in branches}) == 1:
+                tops.setdefault(entry.groups[0], Counter())[next(iter(branches))[0]] += 1
+                if len(branches) == 1:
+                    below.setdefault(entry.groups[0], Counter())[branches.pop()[1]] += 1
         return {
-            group: frozenset(top for top, number in own.items() if number >= _USUAL * own.total())
-            for group, own in counts.items()
+            group: (
+                frozenset(top for top, number in own.items() if number >= _USUAL * own.total()),
+                {id: number / below[group].total() for id, number in below.get(group, Counter()).items()},
+            )
+            for group, own in tops.items()
         }
 
-    def _named(self, names: Sequence[str], *, group: str) -> Match | None:
-        """The category that most of the names have, of those where the group usually is; else the one nearest to the top."""
+    def _named(self, names: Sequence[str], *, group: str, end: str | None = None) -> Match | None:
+        """The category that most of the names have, in the branches where the group usually is. If they stand for the `end`
+        of a longer name, it must not be a vague one."""
+        tops, shares = self._usual.get(group, (None, {}))
         votes: dict[str, float] = {}
         first: dict[str, tuple[str, str]] = {}
         for place, key in enumerate(names):
             weight = _OTHER if place else _FIRST
-            for ids, by, share in ((self.taxonomy.named(key), NAME, 1.0), (self.taxonomy.partly_named(key), PART, _PART)):
-                for id in ids:
-                    votes[id] = votes.get(id, 0.0) + weight * share
+            loose = without_particles(key)
+            partly = [*self.taxonomy.partly_named(key), *(self.taxonomy.partly_named(loose) if loose != key else ())]
+            for ids, by, share in ((self.taxonomy.named(key), NAME, 1.0), (dict.fromkeys(partly), PART, _PART)):
+                own = [id for id in ids if tops is None or self._branches[id][0] in tops]
+                for id in own:
+                    if end is not None and (self.taxonomy.is_vague(end, id) or self.taxonomy.is_vague(key, id)):
+                        continue
+                    # A name that several categories have says less of each.
+                    votes[id] = votes.get(id, 0.0) + weight * share / sqrt(len(own))
                     if id not in first or (by == NAME != first[id][0]):
                         first[id] = by, key
-        usual = self._usual.get(group)
-        if usual is not None:
-            votes = {id: vote for id, vote in votes.items() if self._tops[id] in usual}
-        elif len({self._tops[id] for id in votes}) > 1 and not any(first[id][0] == NAME for id in votes):
+        if tops is not None:
+            votes = {
+                id: vote
+                + _PLACE_WEIGHT * log(max(shares.get(self._branches[id][1], 0.0), _LEAST_SHARE))
+                - _DEPTH_WEIGHT * self.taxonomy.depths[id]
+                for id, vote in votes.items()
+            }
+        elif len({self._branches[id][0] for id in votes}) > 1 and not any(first[id][0] == NAME for id in votes):
             return None
         if not votes:
             return None
-        id = min(votes, key=lambda each: (-votes[each], self.taxonomy.depths[each], each))
+        best = max(votes.values())
+        tied = [id for id in votes if votes[id] > best - 1e-9]
+        id = min(tied, key=lambda each: (self.taxonomy.depths[each], each))
         by, key = first[id]
-        return Match(id, _SURE[by], by, key)
+        return Match(self._above(id, tied), _SURE[by], by, key)
+
+    def _above(self, id: str, tied: Sequence[str]) -> str:
+        """The category that lies above all of several at one depth that have the same name, unless it is one at the top."""
+        depth = self.taxonomy.depths[id]
+        others = [each for each in tied if each != id and self.taxonomy.depths[each] == depth]
+        common = set(self.taxonomy.ancestors(id)).intersection(*(set(self.taxonomy.ancestors(each)) for each in others))
+        lowest = max(common, key=lambda each: self.taxonomy.depths[each], default=id)
+        return lowest if others and self.taxonomy.depths[lowest] else id
 
     def _by_end(self, key: str, *, group: str, without: str = "") -> Match | None:
         """The category of the longest end of a key that is a name of a kind of goods or of a category."""
         head = _BEHIND.split(key, maxsplit=1)[0]
-        for end in _ends(head, whole=head != key):
+        for end in ends_of(head, whole=head != key):
             kinds = [each.entry for each in self.lexicon.find(end) if each.entry.kind == GOODS and each.entry.id != without]
             kinds.sort(key=lambda each: each.groups[0] != group)
-            found = next(
-                (match for each in kinds if (match := self._named(self._names(each), group=group or each.groups[0]))), None
-            )
-            if found is None and (len(end) > 2 if not end.isascii() else " " in end):
-                found = self._named([end], group=group)
+            exactly = (self._named(self._names(each), group=group or each.groups[0], end=end) for each in kinds)
+            found = next((match for match in exactly if match is not None), None) or self._named([end], group=group, end=end)
             if found is not None:
                 share = len(end) / len(key)
                 return Match(found.id, round(found.confidence * (0.4 + 0.4 * share), 3), SUFFIX, end)
         return None
-
-
-def _ends(key: str, *, whole: bool) -> Iterator[str]:
-    """The ends of a key, longest first: of words, or of at least two characters where there are no spaces."""
-    if whole:
-        yield key
-    if key.isascii():
-        words = key.split(" ")
-        for start in range(1, len(words)):
-            yield " ".join(words[start:])
-        return
-    for start in range(1, len(key) - 1):
-        if not (key[start - 1].isascii() and key[start].isascii() and key[start].isalnum()):
-            yield key[start:].lstrip(" ")

@@ -3,8 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from batag.terms.plural import singular
+
 _BETWEEN = re.compile(r"\s*(?:[/／、，,;&＆・]|\b(?:and|or)\b|[與和及与跟或])\s*", re.IGNORECASE)
 _BRACKETS = re.compile(r"\s*[(（\[][^)）\]]*[)）\]]")
+_PARTICLES = re.compile("(?<=[\u3041-\u30ff\u3400-\u9fff])[用の的](?=[\u3041-\u30ff\u3400-\u9fff])")
 _SHORTEST_TAIL = 2
 
 
@@ -12,12 +15,28 @@ def parts_of(name: str) -> list[str]:
     """The name itself, then the name without brackets, what it lists, and what it lists with the words they share."""
     plain = _BRACKETS.sub("", name).strip() or name
     parts = [part for part in _BETWEEN.split(plain) if part]
-    found = [name, plain]
+    found = [name, plain, without_particles(plain)]
     if 1 < len(parts) <= 5:
-        found += parts
+        found += (part for part in parts if _is_whole(part, parts))
         found += _with_shared_end(parts)
         found += _with_shared_beginning(parts)
     return list(dict.fromkeys(found))
+
+
+def _is_whole(part: str, parts: list[str]) -> bool:
+    """Whether a part is a name by itself. It is not if the last one is longer (the pen of `Pen & Pencil Cases`, unless it is a
+    plural), or, for the last one, if the first is (the racks of `Bicycle Cages & Racks`)."""
+    first, last = parts[0], parts[-1]
+    if part.isascii():
+        if part == last:
+            return len(first.split()) <= len(last.split())
+        return len(last.split()) <= len(part.split()) or singular(part.lower()) != part.lower()
+    return len(first) <= len(last) + 1 if part == last else len(last) <= len(part) + 1
+
+
+def without_particles(name: str) -> str:
+    """A name without 用 and の between its words: キャンプ用チェア is キャンプチェア."""
+    return _PARTICLES.sub("", name)
 
 
 def _with_shared_end(parts: list[str]) -> Iterator[str]:
@@ -40,3 +59,17 @@ def _with_shared_beginning(parts: list[str]) -> Iterator[str]:
             yield from (f"{' '.join(words[:end])} {part}" for end in range(1, len(words)))
         else:
             yield from (first[:end] + part for end in range(_SHORTEST_TAIL, len(first) - 1) if not part.isascii())
+
+
+def ends_of(key: str, *, whole: bool) -> Iterator[str]:
+    """The ends of a key, longest first: of words, or of at least two characters where there are no spaces."""
+    if whole:
+        yield key
+    if key.isascii():
+        words = key.split(" ")
+        for start in range(1, len(words)):
+            yield " ".join(words[start:])
+        return
+    for start in range(1, len(key) - 1):
+        if not (key[start - 1].isascii() and key[start].isascii() and key[start].isalnum()):
+            yield key[start:].lstrip(" ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,11 +14,11 @@ from batag.errors import InputError
 from batag.pages.file import open_output
 from batag.terms.key import VERSION, match_keys
 from batag.terms.limits import read_limited
-from batag.terms.parts import parts_of
+from batag.terms.parts import ends_of, parts_of
 
 FORMAT = 1
 _FIRST = "# batag taxonomy "
-_TAB, _BAR = "\t", "|"
+_TAB, _BAR, _VAGUE = "\t", "|", "?"
 _AGAIN = "Import the taxonomy again: batag terms import"
 
 
@@ -58,7 +59,15 @@ class Taxonomy:
         return self._ids(self.parts.get(key))
 
     def _ids(self, listed: str | None) -> list[str]:
-        return [id for id in listed.split(_BAR) if id in self.parents] if listed else []
+        if not listed:
+            return []
+        ids = listed.replace(_VAGUE, "").split(_BAR)
+        return [id for id in ids if id in self.parents]
+
+    def is_vague(self, key: str, id: str) -> bool:
+        """Whether a key says little at the end of a name: of the categories with names that end so, most are elsewhere."""
+        marked = f"{_VAGUE}{id}"
+        return any(marked in index.get(key, "").split(_BAR) for index in (self.whole, self.parts))
 
     def ancestors(self, id: str) -> Iterator[str]:
         """The id itself, its parent and so on up to the top."""
@@ -88,19 +97,42 @@ def build_taxonomy(
         for place, key in enumerate([next(keys) for _ in own]):
             if key:
                 (partly if place else whole).setdefault(key, {})[id] = None
+    parents = {id: parent for id, parent, _ in listed}
+    marked = _Ends(whole, parents).marked
     return Taxonomy(
         source=source,
         version=version,
         languages=tuple(languages),
-        parents={id: parent for id, parent, _ in listed},
+        parents=parents,
         names={id: _TAB.join(names) for id, _, names in listed},
-        whole={key: _BAR.join(ids) for key, ids in whole.items()},
-        parts={key: _BAR.join(ids) for key, ids in partly.items()},
+        whole={key: _BAR.join(marked(key, ids)) for key, ids in whole.items()},
+        parts={key: _BAR.join(marked(key, ids)) for key, ids in partly.items()},
     )
 
 
+class _Ends:
+    """Counts the names that end in a key, by the categories above them."""
+
+    def __init__(self, whole: Mapping[str, Iterable[str]], parents: Mapping[str, str]) -> None:
+        self.parents = parents
+        self.ending: dict[str, list[str]] = {}
+        for key, ids in whole.items():
+            for end in ends_of(key, whole=True):
+                self.ending.setdefault(end, []).extend(ids)
+
+    def marked(self, key: str, ids: Iterable[str]) -> list[str]:
+        """The ids, with a mark at those under whose parent less than half of the names with this end lie."""
+        counts: Counter[str] = Counter()
+        for id in self.ending.get(key, ()):
+            while id:
+                counts[id] += 1
+                id = self.parents[id]
+        every = len(self.ending.get(key, ()))
+        return [id if 2 * counts[self.parents[id] or id] >= every else f"{_VAGUE}{id}" for id in ids]
+
+
 def _plain(text: str) -> str:
-    return " ".join(text.replace(_BAR, "/").split())
+    return " ".join(text.replace(_BAR, "/").replace(_VAGUE, "").split())
 
 
 def write_taxonomy(taxonomy: Taxonomy, path: Path | str) -> None:
