@@ -16,6 +16,8 @@ def parts_of(name: str) -> list[str]:
     plain = _BRACKETS.sub("", name).strip() or name
     parts = [part for part in _BETWEEN.split(plain) if part]
     found = [name, plain, without_particles(plain)]
+    if len(plain) == 1 and not plain.isascii():
+        found.append(f"{plain}子")
     if 1 < len(parts) <= 5:
         found += (part for part in parts if _is_whole(part, parts))
         found += _with_shared_end(parts)
