@@ -18,7 +18,9 @@ _SURE = {NAME: 1.0, SYNONYM: 0.9, PART: 0.7}
 _BEHIND = re.compile(r" (?:for|with|of|in|without) ")
 _FIRST, _OTHER, _PART = 1.0, 0.6, 0.7
 _DEPTH_WEIGHT = 0.1
+_HEADED = 0.5
 _USUAL = 0.02
+_NEARLY = 0.45
 _LEAST_SHARE = 0.002
 _PLACE_WEIGHT = 0.15
 
@@ -112,6 +114,8 @@ class Mapping:
             partly = [*self.taxonomy.partly_named(key), *(self.taxonomy.partly_named(loose) if loose != key else ())]
             for ids, by, share in ((self.taxonomy.named(key), NAME, 1.0), (dict.fromkeys(partly), PART, _PART)):
                 own = [id for id in ids if tops is None or self._branches[id][0] in tops]
+                if not own and end is None and place == 0 and len(ids) == 1:
+                    own = list(ids)  # its first name, and nothing else has it
                 for id in own:
                     if end is not None and (self.taxonomy.is_vague(end, id) or self.taxonomy.is_vague(key, id)):
                         continue
@@ -134,6 +138,10 @@ class Mapping:
         tied = [id for id in votes if votes[id] > best - 1e-9]
         id = min(tied, key=lambda each: (self.taxonomy.depths[each], each))
         by, key = first[id]
+        # Names of several categories side by side: what they name is the category above.
+        beside = [each for each in votes if votes[each] > best - _NEARLY and self.taxonomy.parents[each] == self.taxonomy.parents[id]]
+        if len(beside) > 1 and self.taxonomy.depths[id] > 1:
+            return Match(self.taxonomy.parents[id], _SURE[PART], by, key)
         return Match(self._above(id, tied), _SURE[by], by, key)
 
     def _above(self, id: str, tied: Sequence[str]) -> str:
@@ -144,6 +152,14 @@ class Mapping:
         lowest = max(common, key=lambda each: self.taxonomy.depths[each], default=id)
         return lowest if others and self.taxonomy.depths[lowest] else id
 
+    def _headed(self, end: str, group: str) -> Match | None:
+        """The category that has most of the names with this end, in the branches where the group usually is."""
+        tops, shares = self._usual.get(group, (None, {}))
+        ids = [id for id in self.taxonomy.headed(end) if tops is None or self._branches[id][0] in tops]
+        if not ids or (tops is None and len(ids) > 1):
+            return None
+        return Match(max(ids, key=lambda id: shares.get(self._branches[id][1], 0.0)), _HEADED, SUFFIX, end)
+
     def _by_end(self, key: str, *, group: str, without: str = "") -> Match | None:
         """The category of the longest end of a key that is a name of a kind of goods or of a category."""
         head = _BEHIND.split(key, maxsplit=1)[0]
@@ -152,6 +168,8 @@ class Mapping:
             kinds.sort(key=lambda each: each.groups[0] != group)
             exactly = (self._named(self._names(each), group=group or each.groups[0], end=end) for each in kinds)
             found = next((match for match in exactly if match is not None), None) or self._named([end], group=group, end=end)
+            if found is None and (kinds or (len(end) > 1 and self.taxonomy.named(end))):
+                found = self._headed(end, group or (kinds[0].groups[0] if kinds else ""))
             if found is not None:
                 share = len(end) / len(key)
                 return Match(found.id, round(found.confidence * (0.4 + 0.4 * share), 3), SUFFIX, end)

@@ -8,26 +8,26 @@ from batag.terms.plural import singular
 _BETWEEN = re.compile(r"\s*(?:[/／、，,;&＆・]|\b(?:and|or)\b|[與和及与跟或])\s*", re.IGNORECASE)
 _BRACKETS = re.compile(r"\s*[(（\[][^)）\]]*[)）\]]")
 _PARTICLES = re.compile("(?<=[\u3041-\u30ff\u3400-\u9fff])[用の的](?=[\u3041-\u30ff\u3400-\u9fff])")
-_SHORTEST_TAIL = 2
 
 
-def parts_of(name: str) -> list[str]:
-    """The name itself, then the name without brackets, what it lists, and what it lists with the words they share."""
+def parts_of(name: str) -> dict[str, bool]:
+    """The name itself, then the name without brackets, what it lists, and what it lists with the words they share. The value
+    says whether it is a name by itself: the pens of `Pen & Pencil Cases` are not."""
     plain = _BRACKETS.sub("", name).strip() or name
     parts = [part for part in _BETWEEN.split(plain) if part]
     found = [name, plain, without_particles(plain)]
     if len(plain) == 1 and not plain.isascii():
         found.append(f"{plain}子")
     if 1 < len(parts) <= 5:
-        found += (part for part in parts if _is_whole(part, parts))
         found += _with_shared_end(parts)
         found += _with_shared_beginning(parts)
-    return list(dict.fromkeys(found))
+    names = dict.fromkeys(found, True)
+    return names | {part: _is_whole(part, parts) for part in parts if part not in names and len(parts) <= 5}
 
 
 def _is_whole(part: str, parts: list[str]) -> bool:
-    """Whether a part is a name by itself. It is not if the last one is longer (the pen of `Pen & Pencil Cases`, unless it is a
-    plural), or, for the last one, if the first is (the racks of `Bicycle Cages & Racks`)."""
+    """Whether a part is a name by itself. It is not if the last one is longer (unless it is a plural, as `Hats & Winter Caps`),
+    or, for the last one, if the first is (the racks of `Bicycle Cages & Racks`)."""
     first, last = parts[0], parts[-1]
     if part.isascii():
         if part == last:
@@ -49,7 +49,7 @@ def _with_shared_end(parts: list[str]) -> Iterator[str]:
             words = last.split()
             yield from (f"{part} {' '.join(words[start:])}" for start in range(1, len(words)))
         else:
-            yield from (part + last[start:] for start in range(1, len(last) - _SHORTEST_TAIL + 1) if not part.isascii())
+            yield from (part + last[start:] for start in range(1, len(last)) if not part.isascii())
 
 
 def _with_shared_beginning(parts: list[str]) -> Iterator[str]:
@@ -60,11 +60,12 @@ def _with_shared_beginning(parts: list[str]) -> Iterator[str]:
             words = first.split()
             yield from (f"{' '.join(words[:end])} {part}" for end in range(1, len(words)))
         else:
-            yield from (first[:end] + part for end in range(_SHORTEST_TAIL, len(first) - 1) if not part.isascii())
+            yield from (first[:end] + part for end in range(2, len(first)) if not part.isascii())
 
 
 def ends_of(key: str, *, whole: bool) -> Iterator[str]:
-    """The ends of a key, longest first: of words, or of at least two characters where there are no spaces."""
+    """The ends of a key, longest first: of words, or of characters where there are no spaces (one alone only if it is
+    a Han character)."""
     if whole:
         yield key
     if key.isascii():
@@ -72,6 +73,8 @@ def ends_of(key: str, *, whole: bool) -> Iterator[str]:
         for start in range(1, len(words)):
             yield " ".join(words[start:])
         return
-    for start in range(1, len(key) - 1):
+    for start in range(1, len(key)):
+        if start == len(key) - 1 and not "\u3400" <= key[start] <= "\u9fff":
+            return
         if not (key[start - 1].isascii() and key[start].isascii() and key[start].isalnum()):
             yield key[start:].lstrip(" ")
