@@ -18,8 +18,10 @@ _SURE = {NAME: 1.0, SYNONYM: 0.9, PART: 0.7}
 _BEHIND = re.compile(r" (?:for|with|of|in|without) ")
 _FIRST, _OTHER, _PART = 1.0, 0.6, 0.7
 _DEPTH_WEIGHT = 0.1
+_VAGUE = 0.4
 _HEADED = 0.5
 _USUAL = 0.02
+_FAR = 1
 _NEARLY = 0.45
 _LEAST_SHARE = 0.002
 _PLACE_WEIGHT = 0.15
@@ -102,7 +104,9 @@ class Mapping:
             for group, own in tops.items()
         }
 
-    def _named(self, names: Sequence[str], *, group: str, end: str | None = None) -> Match | None:
+    def _named(
+        self, names: Sequence[str], *, group: str, end: str | None = None, anywhere: bool = False
+    ) -> Match | None:
         """The category that most of the names have, in the branches where the group usually is. If they stand for the `end`
         of a longer name, it must not be a vague one."""
         tops, shares = self._usual.get(group, (None, {}))
@@ -114,13 +118,14 @@ class Mapping:
             partly = [*self.taxonomy.partly_named(key), *(self.taxonomy.partly_named(loose) if loose != key else ())]
             for ids, by, share in ((self.taxonomy.named(key), NAME, 1.0), (dict.fromkeys(partly), PART, _PART)):
                 own = [id for id in ids if tops is None or self._branches[id][0] in tops]
-                if not own and end is None and place == 0 and len(ids) == 1:
+                if not own and end is None and (place == 0 or anywhere) and by == NAME and len(ids) == 1:
                     own = list(ids)  # its first name, and nothing else has it
                 for id in own:
                     if end is not None and (self.taxonomy.is_vague(end, id) or self.taxonomy.is_vague(key, id)):
                         continue
                     # A name that several categories have says less of each.
-                    votes[id] = votes.get(id, 0.0) + weight * share / sqrt(len(own))
+                    vague = _VAGUE if by == PART and self.taxonomy.is_vague(key, id) else 1.0
+                    votes[id] = votes.get(id, 0.0) + weight * share * vague / sqrt(len(own))
                     if id not in first or (by == NAME != first[id][0]):
                         first[id] = by, key
         if tops is not None:
@@ -133,7 +138,8 @@ class Mapping:
         elif len({self._branches[id][0] for id in votes}) > 1 and not any(first[id][0] == NAME for id in votes):
             return None
         if not votes:
-            return None
+            again = end is None and not anywhere and tops is not None
+            return self._named(names, group=group, anywhere=True) if again else None
         best = max(votes.values())
         tied = [id for id in votes if votes[id] > best - 1e-9]
         id = min(tied, key=lambda each: (self.taxonomy.depths[each], each))
@@ -150,7 +156,7 @@ class Mapping:
         others = [each for each in tied if each != id and self.taxonomy.depths[each] == depth]
         common = set(self.taxonomy.ancestors(id)).intersection(*(set(self.taxonomy.ancestors(each)) for each in others))
         lowest = max(common, key=lambda each: self.taxonomy.depths[each], default=id)
-        return lowest if others and self.taxonomy.depths[lowest] else id
+        return lowest if others and self.taxonomy.depths[lowest] and depth - self.taxonomy.depths[lowest] <= _FAR else id
 
     def _headed(self, end: str, group: str) -> Match | None:
         """The category that has most of the names with this end, in the branches where the group usually is."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from batag.terms.plural import singular
 
 _BETWEEN = re.compile(r"\s*(?:[/／、，,;&＆・]|\b(?:and|or)\b|[與和及与跟或])\s*", re.IGNORECASE)
+_ONE_LETTER = re.compile("(?:^|[^\u30a1-\u30fa\u30fc])[\u30a1-\u30fa][\u30a1-\u30fa\u30fc]$|\u30fc$")
 _BRACKETS = re.compile(r"\s*[(（\[][^)）\]]*[)）\]]")
 _PARTICLES = re.compile("(?<=[\u3041-\u30ff\u3400-\u9fff])[用の的](?=[\u3041-\u30ff\u3400-\u9fff])")
 
@@ -76,5 +77,7 @@ def ends_of(key: str, *, whole: bool) -> Iterator[str]:
     for start in range(1, len(key)):
         if start == len(key) - 1 and not "\u3400" <= key[start] <= "\u9fff":
             return
+        if _ONE_LETTER.search(key[max(0, start - 2) : start + 1]):
+            continue  # プラグ does not end in a rug
         if not (key[start - 1].isascii() and key[start].isascii() and key[start].isalnum()):
             yield key[start:].lstrip(" ")
