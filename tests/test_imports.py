@@ -12,8 +12,8 @@ import batag
 
 ROOT = Path(batag.__file__).parent
 FLOW = [
-    *("pages", "segmentation", "labels", "sample", "keywords", "features", "encoders", "heads", "objectives", "evaluation"),
-    *("bundles", "engines", "training", "tagging", "catalogue", "index", "review", "serving", "paper"),
+    *("pages", "segmentation", "terms", "labels", "sample", "keywords", "features", "encoders", "heads", "objectives"),
+    *("evaluation", "bundles", "engines", "training", "tagging", "catalogue", "index", "review", "serving", "paper"),
 ]
 EVERYWHERE = {"errors", "settings"}
 

@@ -12,6 +12,7 @@ from batag.pages.page import Page, Tag
 
 if TYPE_CHECKING:
     from batag.tagging.tagger import Tagger, Tags, distinct
+    from batag.tagging.top import top
     from batag.training.run import Pages, Progress
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "evaluate",
     "load",
     "read_pages",
+    "top",
     "train",
     "write_pages",
 ]
@@ -38,15 +40,22 @@ def load(
     device: str = "auto",
     stop_words: str | Path | Iterable[str | Path] = (),
     threads: int | None = None,
+    synonyms: Path | str | None = None,
+    taxonomy: Path | str | None = None,
+    canonical_language: str = "en",
 ) -> Tagger:
     """Load the tagger of a bundle's (or a finished run's) folder.
 
     `engine` is `torch`, `torch-int8`, `onnx` or `auto` (the engine that starts fastest here). `stop_words` are further words
-    (str) or files of words (Path) that cannot be tags by themselves. `threads` is the number of CPU threads.
+    (str) or files of words (Path) that cannot be tags by themselves. `threads` is the number of CPU threads. `synonyms` is a
+    file of lines such as `Levi's = LEVIS, リーバイス`, `taxonomy` a file that `batag terms import` wrote; they give each tag
+    its `canonical` form (with names of the lexicon in `canonical_language`) and `category`.
     """
     from batag.tagging.tagger import Tagger
+    from batag.terms.terms import read_terms
 
-    return Tagger.load(folder, engine=engine, device=device, stop_words=stop_words, threads=threads)
+    terms = read_terms(synonyms=synonyms, taxonomy=taxonomy, language=canonical_language)
+    return Tagger.load(folder, engine=engine, device=device, stop_words=stop_words, threads=threads, terms=terms)
 
 
 def train(
@@ -169,4 +178,8 @@ def __getattr__(name: str) -> Any:
         from batag.tagging import tagger
 
         return getattr(tagger, name)
+    if name == "top":
+        from batag.tagging.top import top
+
+        return top
     raise AttributeError(f"module 'batag' has no attribute {name!r}")

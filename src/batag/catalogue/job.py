@@ -5,7 +5,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -27,6 +27,7 @@ from batag.pages.formats import FORMATS
 from batag.pages.formats.sheet import check_sheet_rows
 from batag.pages.problems import Problem, Problems
 from batag.settings import settings
+from batag.terms.terms import Terms
 
 _UNFINISHED = re.compile(r"\..+\.\d+\.tmp")
 Watch = Callable[[Totals], None]
@@ -57,6 +58,7 @@ class Job:
     restart: bool = False
     strict: bool = False
     stop_words: tuple[str, ...] = ()
+    terms: Terms = field(default_factory=Terms)
 
     def run(self, *, problems: Problems, watch: Watch = lambda totals: None) -> Totals:
         """Tag all parts that are not tagged yet, and return the totals. Finished parts survive an interruption; the problems of
@@ -115,7 +117,7 @@ class Job:
         open_things: ExitStack,
     ) -> None:
         """Tag the parts that are not finished, and add all parts to the totals."""
-        work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words, self.device)
+        work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words, self.device, self.terms)
         finished = manifest.finished()
         done_after: dict[int, float] = {}
 
@@ -206,6 +208,7 @@ class Job:
             "device": self.device,
             "options": asdict(self.options),
             "stop words": hashlib.sha256("\n".join(self.stop_words).encode(errors="replace")).hexdigest(),
+            "terms": self.terms.digest(),
             "limits": {name: value for name, value in asdict(settings).items() if name in _LIMITS},
             "batag": version("batag"),
         }

@@ -16,6 +16,7 @@ from batag.evaluation.decoding import Richness
 from batag.pages.page import Page, Tag, without_surrogates
 from batag.pages.problems import Problem
 from batag.tagging.tagger import Known, Tagger, distinct
+from batag.tagging.top import top
 
 POOL = 2_048
 _KEPT_TOKENS = 500_000
@@ -30,6 +31,7 @@ class Options(Output):
     labels: tuple[str, ...] = ()
     min_score: float = 0.0
     distinct: bool = False
+    top: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +141,10 @@ def _tags(
             answers.clear()
             kept = 0
         progress(len(predictions))
+    if options.top:
+        # How many pages of this part have a canonical form: what few have says more.
+        counts = Counter(form for tags in found for form in {tag.canonical for tag in tags if tag.canonical is not None})
+        found = [top(tags, options.top, counts=counts) for tags in found]
     good = sum(number >= 0 for number in of_row)
     progress(len(of_row) - len(distinct_pages))
     languages = Counter(language for number in of_row if number >= 0 and (language := by_file[number]) is not None)

@@ -18,6 +18,7 @@ from batag.catalogue.manifest import Manifest, bundle_hash
 from batag.catalogue.part import Part
 from batag.catalogue.tagged import PartReport, tag_part
 from batag.errors import BatagError, InputError
+from batag.terms.terms import Terms
 
 _TRIES = 3
 _PATIENCE = 1.0
@@ -34,6 +35,7 @@ class Work:
     bundle_hash: str = ""
     stop_words: tuple[str, ...] = ()
     device: str = "cpu"
+    terms: Terms | None = None
 
     def load(self) -> Callable[[Part, Callable[[int], None]], PartReport]:
         """Load the bundle, and return a function that tags a part and stores it."""
@@ -42,7 +44,9 @@ class Work:
         if self.bundle_hash and bundle_hash(self.bundle) != self.bundle_hash:
             todo = "Use --restart to start again with the bundle as it is now"
             raise InputError("has changed since the job began", where=str(self.bundle), todo=todo)
-        tagger = Tagger.load(self.bundle, engine=self.engine, device=self.device, stop_words=self.stop_words, threads=1)
+        tagger = Tagger.load(
+            self.bundle, engine=self.engine, device=self.device, stop_words=self.stop_words, threads=1, terms=self.terms
+        )
         gc.freeze()  # what is loaded stays: nobody need look at it again
 
         def work(part: Part, progress: Callable[[int], None]) -> PartReport:

@@ -60,9 +60,23 @@ COMMANDS = (
     *("train", "distil", "curve", "evaluate", "show", "export", "tag", "paper"),
 )
 """The commands; one that lives in a file of another name is written with it."""
+GROUPS = {"terms": ("What words mean to a shop: canonical forms, synonyms, categories.", ("explain", "merge", "import", "map"))}
+"""Groups of commands: what they are about, and their names; all of a group live in the file of its name in `words/`."""
+
+
+def _add(to: typer.Typer, file: str, name: str) -> None:
+    module = import_module(f"batag.cli.{file}")
+    command = getattr(module, name, None) or getattr(module, f"{name}_")  # some names are Python's own
+    to.command(name, cls=_Command)(_until_nobody_reads(with_reading(command)))
+
+
 for command in COMMANDS:
-    file, _, name = command.rpartition(".")
-    app.command(cls=_Command)(_until_nobody_reads(with_reading(getattr(import_module(f"batag.cli.{file or name}"), name))))
+    _add(app, command.rpartition(".")[0] or command, command.rpartition(".")[2])
+for group, (about, commands) in GROUPS.items():
+    group_app = typer.Typer(name=group, help=about, no_args_is_help=True, context_settings=app.info.context_settings)
+    for command in commands:
+        _add(group_app, f"words.{group}", command)
+    app.add_typer(group_app)
 
 
 def _version(asked: bool) -> None:

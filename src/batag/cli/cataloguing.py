@@ -27,6 +27,7 @@ from batag.pages.formats import NEEDS_TOKENS, format_of_name, format_to_write
 from batag.pages.formats.format import PACKED_INSIDE
 from batag.pages.languages import check_language
 from batag.pages.page import MODEL
+from batag.terms.terms import Terms
 
 _LOG_SECONDS = 60
 
@@ -86,6 +87,7 @@ def run(
     cluster: str | None,
     restart: bool,
     stop_words: Path | None,
+    terms: Terms,
     as_json: bool,
 ) -> None:
     """Run a job and print its summary."""
@@ -113,6 +115,7 @@ def run(
         restart=restart,
         strict=reading.strict,
         stop_words=() if stop_words is None else tuple(read_words(stop_words)),
+        terms=terms,
     )
     check_targets([shape.out if shape.one_file else None, reading.problems], [*inputs.paths, find_bundle(bundle), stop_words])
     err = console(error=True)

@@ -87,6 +87,16 @@ Richness = Annotated[
         "(default: balanced).",
     ),
 ]
+Synonyms = Annotated[
+    Path | None, typer.Option("--synonyms", help="File of synonyms, with lines such as: Levi's = LEVIS, リーバイス.")
+]
+Taxonomy = Annotated[
+    Path | None, typer.Option("--taxonomy", help="Categories for the tags: a file that `batag terms import` wrote.")
+]
+CanonicalLanguage = Annotated[
+    str,
+    typer.Option("--canonical-language", help=f"Language of canonical forms from the lexicon: {', '.join(LANGUAGES)}."),
+]
 Device = Annotated[str, typer.Option("--device", help="Device to run on: auto, cpu, cuda or mps.")]
 Engine = Annotated[
     str,

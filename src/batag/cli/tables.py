@@ -87,9 +87,7 @@ def show_points(points: Mapping[str, Any], out: Console) -> None:
         keys = ("precision", "recall", "tag_f0.5", "tag_f1", "tag_f2", "macro_f2")
         table.add_row(name, *(percent(row[key]) for key in keys))
     out.print(table)
-    out.print(
-        "clean, balanced and rich are values of --richness; no offsets: every tag that is more probable than not"
-    )
+    out.print("clean, balanced and rich are values of --richness; no offsets: every tag that is more probable than not")
 
 
 def show_groups(by: Mapping[str, Mapping[str, Any]], out: Console) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from batag.catalogue.tagged import Options
     from batag.pages.page import Page, Tag
     from batag.tagging.tagger import Tagger
+    from batag.terms.terms import Terms
 
 
 def tag(
@@ -56,6 +57,13 @@ def tag(
         Path | None,
         typer.Option("--stop-words", help="File of further stop words, one per line; a tag never consists of stop words only."),
     ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option("--top", help="Only the best tags of each page, one per canonical form, at most this many.", min=1),
+    ] = None,
+    synonyms: options.Synonyms = None,
+    taxonomy: options.Taxonomy = None,
+    canonical_language: options.CanonicalLanguage = "en",
     workers: Annotated[
         int, typer.Option("--workers", help="Number of worker processes, one thread each; 0 for one per CPU.", min=0)
     ] = 0,
@@ -82,6 +90,7 @@ def tag(
     from batag.cli.files import check_text
     from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
+    from batag.terms.terms import read_terms
 
     out = "-" if out is None and to is not None else out
     shape = cataloguing.shape_of(out, to) if out is not None and out != "-" else None
@@ -93,8 +102,11 @@ def tag(
         labels=tuple(each.strip() for each in labels.split(",")) if labels else (),
         min_score=min_score,
         distinct=distinct,
+        top=top or 0,
         **options.of_table(format, bom=bom, excel_safe=excel_safe),
     )
+    terms = read_terms(synonyms=synonyms, taxonomy=taxonomy, language=canonical_language)
+    own_files = [bundle, stop_words, synonyms, taxonomy]
     texts = [each for each in pages or () if not is_input(each)]
     if shape is not None:
         for text in texts:
@@ -114,6 +126,7 @@ def tag(
             cluster=cluster,
             restart=restart,
             stop_words=stop_words,
+            terms=terms,
             as_json=as_json,
         )
         return
@@ -122,18 +135,19 @@ def tag(
     for each in pages or []:
         folder = os.path.isdir(each)
         given += find_inputs([each], format=reading.format, out=target, one_file=True) if folder else [each]
-    check_targets([out, reading.problems], [*filter(is_input, given), bundle, stop_words])
+    check_targets([out, reading.problems], [*filter(is_input, given), *own_files])
     if out is not None and os.path.isfile(out) and not restart:
         raise InputError("is there already", where=out, todo="Use --restart to replace it, or name another file")
-    tagger = _loaded(bundle, chosen, engine=engine, device=device, stop_words=stop_words)
+    tagger = _loaded(bundle, chosen, engine=engine, device=device, stop_words=stop_words, terms=terms)
     _stream(tagger, given, out, chosen, reading=reading, as_json=as_json)
 
 
-def _loaded(bundle: Path, chosen: Options, *, engine: str, device: str, stop_words: Path | None) -> Tagger:
+def _loaded(bundle: Path, chosen: Options, *, engine: str, device: str, stop_words: Path | None, terms: Terms) -> Tagger:
     from batag.cli.cataloguing import check_labels
     from batag.tagging.tagger import Tagger
 
-    tagger = Tagger.load(bundle, engine=engine, device=device, stop_words=() if stop_words is None else (stop_words,))
+    more = () if stop_words is None else (stop_words,)
+    tagger = Tagger.load(bundle, engine=engine, device=device, stop_words=more, terms=terms)
     tagger.decoding.least(chosen.richness)
     check_labels(chosen.labels, tagger.labels)
     return tagger
@@ -149,6 +163,7 @@ def _stream(
     from batag.cli.files import note_by_file, save, text_or_pages
     from batag.pages.fields import MAIN_FIELD
     from batag.pages.record import dump, to_record
+    from batag.tagging.top import top as best
 
     totals = Totals(began=time.monotonic())
     terminal = console()
@@ -160,6 +175,7 @@ def _stream(
             given = text_or_pages(pages, field=MAIN_FIELD, doing="tagging", problems=found, **how)
             for prediction in tagger.predict(given):
                 kept = choose(tagger.tags_of(prediction, chosen.richness), chosen)
+                kept = best(kept, chosen.top) if chosen.top else kept
                 totals.tags.update(each.label for each in kept)
                 totals.pages += 1
                 totals.languages_by_file[prediction.language] += prediction.by_file

@@ -13,7 +13,8 @@ PERSON, COLUMN, TERMS, MODEL, LLM = SOURCES = ("person", "column", "terms", "mod
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A labelled span of one field: `text == page[field][start:end]`; `normal` is the cleaned text, `source` who set it."""
+    """A labelled span of one field: `text == page[field][start:end]`; `normal` is the cleaned text, `source` who set it.
+    `canonical` is the form that all spellings and synonyms share, `category` the id of its category in a taxonomy."""
 
     field: str
     start: int
@@ -23,11 +24,13 @@ class Tag:
     score: float | None = None
     normal: str | None = None
     source: str = PERSON
+    canonical: str | None = None
+    category: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The tag as a JSON object, as in files of tagged pages; `score` and `normal` only if they are set."""
+        """The tag as a JSON object, as in files of tagged pages; what is not set is left out."""
         record = {"field": self.field, "start": self.start, "end": self.end, "label": self.label, "text": self.text}
-        known = {"score": self.score, "normal": self.normal}
+        known = {"score": self.score, "normal": self.normal, "canonical": self.canonical, "category": self.category}
         return record | {key: value for key, value in known.items() if value is not None} | {"source": self.source}
 
 

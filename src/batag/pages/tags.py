@@ -75,7 +75,6 @@ def _tag(item: Any, fields: Mapping[str, str], theirs: Mapping[str, str], note: 
     if type(start) is not int or type(end) is not int or not texts or not label or field not in fields:
         note("bad-tag", f"the tag {str(item)[:120]} lacks a whole start and end, a label or a field of the page")
         return None
-    normal = item.get("normal")
     tag = Tag(
         field,
         start,
@@ -83,10 +82,16 @@ def _tag(item: Any, fields: Mapping[str, str], theirs: Mapping[str, str], note: 
         label,
         "" if text is None else str(text),
         score_of(item.get("score")),
-        normal if isinstance(normal, str) else None,
+        _text(item.get("normal")),
         _source(item.get("source"), note),
+        _text(item.get("canonical")),
+        _text(item.get("category")),
     )
     return check_tag(tag, fields[field], note)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _source(given: Any, note: Note) -> str:
@@ -98,13 +103,16 @@ def _source(given: Any, note: Note) -> str:
 
 
 def tag_record(tag: Tag) -> dict[str, Any]:
-    """A tag as a JSON object: always with text (which is checked when it is read) and source, with score and normal form if
-    they are set."""
+    """A tag as a JSON object: always with text (which is checked when it is read) and source, the rest if it is set."""
     record: dict[str, Any] = {"field": tag.field, "start": tag.start, "end": tag.end, "label": tag.label, "text": tag.text}
     if tag.score is not None:
         record["score"] = tag.score
     if tag.normal is not None:
         record["normal"] = tag.normal
+    if tag.canonical is not None:
+        record["canonical"] = tag.canonical
+    if tag.category is not None:
+        record["category"] = tag.category
     return record | {"source": tag.source}
 
 

@@ -27,6 +27,7 @@ from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
 from batag.pages.record import RecordReader, too_many_characters
 from batag.pages.stopwords import stop_words_by_language
+from batag.terms.terms import Terms
 
 _BATCH = 256
 _NO_TEXTS = KNOWN_KEYS - {*STANDARD_FIELDS}
@@ -55,8 +56,10 @@ class Tagger:
         device: str = "auto",
         stop_words: str | Path | Iterable[str | Path] = (),
         threads: int | None = None,
+        terms: Terms | None = None,
     ) -> None:
         self.bundle = bundle
+        self.terms = terms or Terms()
         self.scheme = bundle.scheme
         self.segmentation = bundle.segmentation
         points = [point.model_dump() for point in bundle.description.dial]
@@ -72,7 +75,7 @@ class Tagger:
             self.engine = build_engine(engine, bundle, device=device, threads=threads)
         else:
             self.engine = engine
-        self._options = {"engine": engine, "device": device, "stop_words": more, "threads": threads}
+        self._options = {"engine": engine, "device": device, "stop_words": more, "threads": threads, "terms": self.terms}
 
     @classmethod
     def load(
@@ -83,13 +86,14 @@ class Tagger:
         device: str = "auto",
         stop_words: str | Path | Iterable[str | Path] = (),
         threads: int | None = None,
+        terms: Terms | None = None,
     ) -> Tagger:
         """Load the tagger of a bundle's (or a finished run's) folder, with the named engine or (`auto`) the one that starts
         fastest.
 
         It uses `threads` CPU threads (default: one, or as in the settings); torch's own number of threads is not changed.
         """
-        return cls(read_bundle(folder), engine=engine, device=device, stop_words=stop_words, threads=threads)
+        return cls(read_bundle(folder), engine=engine, device=device, stop_words=stop_words, threads=threads, terms=terms)
 
     def __repr__(self) -> str:
         name, labels = self.bundle.description.name, ", ".join(self.labels)
@@ -155,11 +159,12 @@ class Tagger:
 
     def tags_of(self, prediction: Prediction, richness: Richness = None) -> list[Tag]:
         """The tags of a predicted page."""
-        return self.decoding.tags_of(prediction, richness)
+        return self.tags_of_all([prediction], richness)[0]
 
     def tags_of_all(self, predictions: Sequence[Prediction], richness: Richness = None) -> list[list[Tag]]:
         """The tags of many predicted pages at once, with the same result as one by one."""
-        return self.decoding.tags_of_all(predictions, richness)
+        found = self.decoding.tags_of_all(predictions, richness)
+        return self.terms.name_tags((each.language, tags) for each, tags in zip(predictions, found, strict=True))
 
     def predict_all(self, pages: Sequence[Page], *, known: Known | None = None) -> list[Prediction]:
         """Predict many pages at once, batched by length. Windows in the cache `known` are not computed again, and new ones are

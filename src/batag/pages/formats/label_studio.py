@@ -18,6 +18,8 @@ from batag.pages.source import Source
 __all__ = ["is_result", "join", "page", "parse", "read", "write"]
 from batag.pages.tags import score_of
 
+_TEXTS = ("normal", "canonical", "category")
+
 
 def read(source: Source) -> Iterator[tuple[str, int, bytes]]:
     """The tasks of a file."""
@@ -134,12 +136,12 @@ def _tags(
 
 
 def _of_machine(result: Mapping[str, Any], prediction: Mapping[str, Any]) -> dict[str, Any]:
-    """Source, score and normal form of a predicted tag."""
+    """What is known of a predicted tag besides its place and label."""
     meta = result.get("meta")
     meta = meta if isinstance(meta, Mapping) else {}
     return {
         "score": score_of(result.get("score", prediction.get("score"))),
-        "normal": meta["normal"] if isinstance(meta.get("normal"), str) else None,
+        **{name: meta[name] if isinstance(meta.get(name), str) else None for name in _TEXTS},
         "source": meta["source"] if meta.get("source") in SOURCES[1:] else MODEL,
     }
 
@@ -176,7 +178,7 @@ def _task(page: Page) -> dict[str, Any]:
 def _prediction(page: Page, tags: Sequence[Tag]) -> dict[str, Any]:
     regions = []
     for tag in tags:
-        meta = {"source": tag.source} | ({} if tag.normal is None else {"normal": tag.normal})
+        meta = {"source": tag.source} | {name: text for name in _TEXTS if (text := getattr(tag, name)) is not None}
         regions.append(_region(page, tag) | {"meta": meta} | ({} if tag.score is None else {"score": tag.score}))
     scores = [tag.score for tag in tags if tag.score is not None]
     mean = {"score": sum(scores) / len(scores)} if scores and len(scores) == len(tags) else {}

@@ -201,7 +201,7 @@ def _tag_column(tags: Sequence[Sequence[Tag] | None]) -> Any:
     offsets = [None if each is None else start for start, each in zip(ends, tags, strict=False)] + ends[-1:]
     text, number = pa.string(), pa.int32()
     kinds = {"field": text, "start": number, "end": number, "label": text, "text": text, "score": pa.float64()}
-    kinds |= {"normal": text, "source": text}
+    kinds |= {"normal": text, "canonical": text, "category": text, "source": text}
     columns = [pa.array([getattr(tag, name) for tag in flat], kind) for name, kind in kinds.items()]
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.StructArray.from_arrays(columns, names=list(kinds)))
 

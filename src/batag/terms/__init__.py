@@ -1,0 +1,1 @@
+"""What words mean to a shop: match keys, the lexicon, synonyms and the taxonomy."""

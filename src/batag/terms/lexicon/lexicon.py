@@ -1,0 +1,159 @@
+"""All entries of the lexicon, found by match key.
+
+The keys of all names stand in `keys.txt`, so that they need not be made whenever the lexicon is read; if it is not that of the
+tables (somebody has changed them), they are made. `python -m batag.terms.lexicon` writes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from batag.terms.key import VERSION, match_keys
+from batag.terms.lexicon.entry import BRAND, COLUMNS, NO_NAMES, Entry, Row, read_rows, unmarked
+
+KEYS = "keys.txt"
+_FOLDER = Path(__file__).parent
+_TAB, _BAR = "\t", "|"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An entry that has a name with the key that was looked for."""
+
+    entry: Entry
+    language: str
+    marked: bool
+
+
+class Lexicon:
+    """Rows of tables, and for each row the keys of its names: cells as in the table, with | between."""
+
+    def __init__(self, rows: Sequence[Row], keys: Sequence[str]) -> None:
+        self.rows = rows
+        self._keys = keys
+        self._entries: dict[int, Entry] = {}
+        self._tight: dict[str, str] = {}
+        self._brands: dict[str, list[int]] = {}
+        self._others: dict[str, list[int]] = {}
+        for number, (row, line) in enumerate(zip(rows, keys, strict=True)):
+            index = self._brands if row.kind == BRAND else self._others
+            for key in line.replace(_TAB, _BAR).split(_BAR):
+                if key in index:
+                    index[key].append(number)
+                else:
+                    index[key] = [number]
+                    if " " in key:
+                        self._tight[key.replace(" ", "")] = key
+        self._others.pop("", None)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """All entries."""
+        return map(self.entry, range(len(self.rows)))
+
+    def entry(self, number: int) -> Entry:
+        """The entry of a row."""
+        if number not in self._entries:
+            self._entries[number] = self.rows[number].entry()
+        return self._entries[number]
+
+    def find(self, key: str, *, close: str | None = None) -> list[Found]:
+        """The entries with a name of this key. `close` is the key without the rule for plurals, by which brands are found."""
+        brands = self._numbers(self._brands, key if close is None else close)
+        found = [self._found(number, at) for number, at in brands]
+        return found + [self._found(number, at) for number, at in self._numbers(self._others, key)]
+
+    def _numbers(self, index: dict[str, list[int]], key: str) -> list[tuple[int, str]]:
+        numbers = index.get(key)
+        if numbers is None:
+            key = self._tight.get(key.replace(" ", ""), "")
+            numbers = index.get(key) if key else None
+        return [(number, key) for number in dict.fromkeys(numbers or ())]
+
+    def _found(self, number: int, key: str) -> Found:
+        entry = self.entry(number)
+        own = [
+            (language, name in {plain for at, plain in entry.marked if at == language})
+            for language, at, name in self._named(number)
+            if at == key
+        ]
+        return Found(entry, own[0][0] if len({language for language, _ in own}) == 1 else "", all(marked for _, marked in own))
+
+    def _named(self, number: int) -> Iterator[tuple[str, str, str]]:
+        """Language, key and name of each name of a row."""
+        entry = self.entry(number)
+        languages = [column for column in COLUMNS[entry.kind] if column not in NO_NAMES]
+        for language, cell in zip(languages, self._keys[number].split(_TAB), strict=True):
+            yield from (
+                (language, key, name) for key, name in zip(cell.split(_BAR), entry.names.get(language, ()), strict=False)
+            )
+
+    def keys(self, entry: Entry) -> list[tuple[str, str]]:
+        """The language and key of each name of a kind of goods or a feature."""
+        return [(language, key) for language, key, _ in self._named(self._places[entry.kind, entry.id])]
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], int]:
+        return {(row.kind, row.line.partition(_TAB)[0]): number for number, row in enumerate(self.rows) if row.kind != BRAND}
+
+
+@cache
+def read_lexicon(folder: Path = _FOLDER) -> Lexicon:
+    """Read the tables of a folder, by default batag's own, once."""
+    rows = [row for path in _tables(folder) for row in read_rows(path)]
+    stored = folder / KEYS
+    if stored.is_file():
+        first, _, rest = stored.read_text(encoding="utf-8").partition("\n")
+        if first == _digest(folder):
+            return Lexicon(rows, rest.split("\n"))
+    return Lexicon(rows, make_keys(rows))
+
+
+def write_keys(folder: Path = _FOLDER) -> None:
+    """Write the keys of the names in the tables of a folder."""
+    rows = [row for path in _tables(folder) for row in read_rows(path)]
+    (folder / KEYS).write_text("\n".join([_digest(folder), *make_keys(rows)]), encoding="utf-8")
+
+
+def keys_are_current(folder: Path = _FOLDER) -> bool:
+    """Whether the stored keys are those of the tables."""
+    with (folder / KEYS).open(encoding="utf-8") as stream:
+        return stream.readline().rstrip("\n") == _digest(folder)
+
+
+def make_keys(rows: Sequence[Row]) -> list[str]:
+    """The keys of the names of each row."""
+    made: list[str] = [""] * len(rows)
+    for brands in (True, False):
+        # Brands keep their s: Vans are no van.
+        chosen = [number for number, row in enumerate(rows) if (row.kind == BRAND) == brands]
+        names = [_cells(rows[number]) for number in chosen]
+        keys = iter(match_keys((name for cells in names for cell in cells for name in cell), plural=not brands))
+        for number, cells in zip(chosen, names, strict=True):
+            made[number] = _TAB.join(_BAR.join(next(keys) for _ in cell) for cell in cells)
+    return made
+
+
+def _cells(row: Row) -> list[list[str]]:
+    names = row.names()
+    return [[unmarked(name) for name in names.get(column, ())] for column in COLUMNS[row.kind] if column not in NO_NAMES]
+
+
+def _tables(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.tsv"))
+
+
+def _digest(folder: Path) -> str:
+    """A digest of the tables and of the version of the rules."""
+    digest = hashlib.blake2b(f"keys {VERSION}".encode(), digest_size=16)
+    for path in _tables(folder):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,63 @@
+"""Taxonomies as others distribute them: Shopify's, Google's, a shop's own table; one file per language, joined by id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from batag.errors import InputError
+from batag.segmentation.detection import possible_languages
+from batag.terms.limits import read_limited
+from batag.terms.sources import google, shop, shopify
+from batag.terms.sources.listing import Listing
+from batag.terms.taxonomy import Taxonomy, build_taxonomy
+
+_FORMATS: tuple[ModuleType, ...] = (shopify, google, shop)
+_SEEN = 2_000
+
+
+def import_taxonomy(paths: Sequence[Path | str], *, language: str | None = None) -> Taxonomy:
+    """Read one file per language and join them by id."""
+    read = [_read(Path(path), language) for path in paths]
+    first = read[0]
+    for other in read[1:]:
+        _check_joint(first, other, read)
+    format = next(each for each in _FORMATS if each.__name__.endswith(first.source))
+    parents = format.parents(first)
+    order = sorted(first.paths, key=lambda id: len(first.paths[id]))
+    rows = ((id, parents[id], tuple(each.paths[id][-1] for each in read)) for id in order)
+    return build_taxonomy(rows, source=first.source, version=first.version, languages=[each.language for each in read])
+
+
+def _read(path: Path, language: str | None) -> Listing:
+    data = read_limited(path, what="a taxonomy")
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError("is not UTF-8", where=f"{path}:{line}", todo="Save it as UTF-8 text") from error
+    if "\0" in "".join(lines[:5]) or not any(map(str.strip, lines)):
+        raise InputError(
+            "is no list of categories", where=str(path), todo="Name a taxonomy as it was downloaded, or a CSV of paths"
+        )
+    listing: Listing = next(each for each in _FORMATS if each.is_mine(lines)).read(lines, str(path))
+    if not listing.paths:
+        raise InputError("has no category", where=str(path), todo="The file may be cut: download it again")
+    names = " ".join(each[-1] for each in list(listing.paths.values())[:_SEEN])
+    listing.language = language or possible_languages(names)[0]
+    return listing
+
+
+def _check_joint(first: Listing, other: Listing, read: Sequence[Listing]) -> None:
+    if (first.source, first.version) != (other.source, other.version):
+        what = f"is {other.source} {other.version or 'without a version'}, but {first.where} is {first.source} {first.version}"
+        raise InputError(what, where=other.where, todo="Take all languages from one version")
+    if sum(each.language == other.language for each in read) > 1:
+        todo = "Give one file per language, in folders or with names that say it, such as zh-TW/categories.txt"
+        raise InputError(f"is in {other.language}, as another file", where=other.where, todo=todo)
+    if missing := first.paths.keys() ^ other.paths.keys():
+        id = min(missing)
+        has, lacks = (first, other) if id in first.paths else (other, first)
+        what = f"lacks {len(missing):,} ids such as {id!r}, which {has.where} has"
+        raise InputError(what, where=lacks.where, todo="The file may be cut: download it again")

@@ -1,0 +1,48 @@
+"""A list of categories in one language, as it is read from a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from batag.errors import InputError
+
+Path = tuple[str, ...]
+
+
+@dataclass
+class Listing:
+    """Categories of one file: id to path of names, with the line of each."""
+
+    where: str
+    source: str
+    version: str = ""
+    language: str = ""
+    paths: dict[str, Path] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def add(self, id: str, path: Path, line: int) -> None:
+        """Add a category; an id that is there already is an error."""
+        if id in self.paths:
+            raise InputError(
+                f"the id {id!r} is there twice (line {self.lines[id]})", where=f"{self.where}:{line}", todo="Remove one"
+            )
+        if not all(path):
+            raise InputError(f"a category without a name in {' > '.join(path)!r}", where=f"{self.where}:{line}", todo="Name it")
+        self.paths[id] = path
+        self.lines[id] = line
+
+    def parents(self) -> dict[str, str]:
+        """The id of the parent of each category ("" at the top); a parent that is not listed is an error."""
+        ids: dict[Path, str] = {}
+        for id, path in self.paths.items():
+            if path in ids:
+                what = f"{' > '.join(path)!r} is there twice (line {self.lines[ids[path]]})"
+                raise InputError(what, where=f"{self.where}:{self.lines[id]}", todo="Remove one")
+            ids[path] = id
+        found = {}
+        for id, path in self.paths.items():
+            if len(path) > 1 and path[:-1] not in ids:
+                what = f"the category above {' > '.join(path)[:80]!r} is not listed"
+                raise InputError(what, where=f"{self.where}:{self.lines[id]}", todo="The file may be cut: download it again")
+            found[id] = ids[path[:-1]] if len(path) > 1 else ""
+        return found

@@ -1,0 +1,256 @@
+"""A taxonomy: categories with an id, a parent and names in one or more languages, in a file of ours that loads fast."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from batag.errors import InputError
+from batag.pages.file import open_output
+from batag.terms.key import VERSION, match_keys
+from batag.terms.limits import read_limited
+from batag.terms.parts import ends_of, parts_of
+
+FORMAT = 1
+_FIRST = "# batag taxonomy "
+_TAB, _BAR, _VAGUE = "\t", "|", "?"
+_SEVERAL, _MOST = 3, 0.8
+_AGAIN = "Import the taxonomy again: batag terms import"
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """Categories by id, parents before children: the parent, the names (one per language, tabs between), and the ids (| between)
+    by the match key of a name and of a part of a name."""
+
+    source: str
+    version: str
+    languages: tuple[str, ...]
+    parents: Mapping[str, str]
+    names: Mapping[str, str] = field(repr=False)
+    whole: Mapping[str, str] = field(repr=False)
+    parts: Mapping[str, str] = field(repr=False)
+    heads: Mapping[str, str] = field(repr=False)
+    """For the ends of many names: the lowest category, under each one at the top, that has most of them."""
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process has nothing that can be made from the rest."""
+        return Taxonomy, (
+            self.source,
+            self.version,
+            self.languages,
+            self.parents,
+            self.names,
+            self.whole,
+            self.parts,
+            self.heads,
+        )
+
+    @cached_property
+    def depths(self) -> dict[str, int]:
+        """How many ancestors each category has."""
+        found: dict[str, int] = {}
+        for id, parent in self.parents.items():
+            found[id] = found[parent] + 1 if parent else 0
+        return found
+
+    def named(self, key: str) -> list[str]:
+        """The categories with a name of that key."""
+        return self._ids(self.whole.get(key))
+
+    def partly_named(self, key: str) -> list[str]:
+        """The categories with that key as a part of their name."""
+        return self._ids(self.parts.get(key))
+
+    def _ids(self, listed: str | None) -> list[str]:
+        if not listed:
+            return []
+        ids = listed.replace(_VAGUE, "").split(_BAR)
+        return [id for id in ids if id in self.parents]
+
+    def is_vague(self, key: str, id: str) -> bool:
+        """Whether a key says little at the end of a name: of the categories with names that end so, most are elsewhere."""
+        marked = f"{_VAGUE}{id}"
+        return any(marked in index.get(key, "").split(_BAR) for index in (self.whole, self.parts))
+
+    def headed(self, key: str) -> list[str]:
+        """The lowest category, under each one at the top, that has most of the names that end in this key."""
+        return self._ids(self.heads.get(key))
+
+    def ancestors(self, id: str) -> Iterator[str]:
+        """The id itself, its parent and so on up to the top."""
+        while id:
+            yield id
+            id = self.parents[id]
+
+    def name(self, id: str, language: str = "en") -> str:
+        """The name of a category in a language, or in the first of its languages."""
+        return self.names[id].split(_TAB)[self.languages.index(language) if language in self.languages else 0]
+
+    def path(self, id: str, language: str = "en") -> str:
+        """The names from the top down, as `Apparel > Shoes`."""
+        return " > ".join(reversed([self.name(each, language) for each in self.ancestors(id)]))
+
+
+def build_taxonomy(
+    rows: Iterable[tuple[str, str, tuple[str, ...]]], *, source: str, version: str, languages: Sequence[str]
+) -> Taxonomy:
+    """A taxonomy of rows of id, parent and names, parents first."""
+    listed = [(_plain(id), _plain(parent), tuple(map(_plain, names))) for id, parent, names in rows]
+    parts = [(id, parts_of(name)) for id, _, names in listed for name in names]
+    keys = iter(match_keys(part for _, own in parts for part in own))
+    whole: dict[str, dict[str, bool]] = {}
+    partly: dict[str, dict[str, bool]] = {}
+    for id, own in parts:
+        for place, safe in enumerate(own.values()):
+            if key := next(keys):
+                ids = (partly if place else whole).setdefault(key, {})
+                ids[id] = safe or ids.get(id, False)
+    parents = {id: parent for id, parent, _ in listed}
+    ends = _Ends(whole, parents)
+    marked = ends.marked
+    return Taxonomy(
+        source=source,
+        version=version,
+        languages=tuple(languages),
+        parents=parents,
+        names={id: _TAB.join(names) for id, _, names in listed},
+        whole={key: _BAR.join(marked(key, ids)) for key, ids in whole.items()},
+        parts={key: _BAR.join(marked(key, ids)) for key, ids in partly.items()},
+        heads={key: _BAR.join(ids) for key, ids in ends.heads()},
+    )
+
+
+class _Ends:
+    """Counts the names that end in a key, by the categories above them."""
+
+    def __init__(self, whole: Mapping[str, Iterable[str]], parents: Mapping[str, str]) -> None:
+        self.parents = parents
+        self.tops: dict[str, str] = {}
+        self.depths: dict[str, int] = {}
+        for id, parent in parents.items():
+            self.tops[id] = self.tops[parent] if parent else id
+            self.depths[id] = self.depths[parent] + 1 if parent else 0
+        self.ending: dict[str, list[str]] = {}
+        for key, ids in whole.items():
+            for end in ends_of(key, whole=True):
+                self.ending.setdefault(end, []).extend(ids)
+
+    def heads(self) -> Iterator[tuple[str, list[str]]]:
+        """For each end of several names the lowest category under each one at the top that has most of them."""
+        for key, ids in self.ending.items():
+            if len(ids) < _SEVERAL:
+                continue
+            counts, tops = self._counts(ids)
+            found = []
+            for top, number in tops.items():
+                if number < _SEVERAL:
+                    continue
+                below = [id for id, count in counts.items() if count >= _MOST * number and self.tops[id] == top]
+                lowest = max(below, key=lambda id: self.depths[id])
+                if self.depths[lowest] >= 9:
+                    found.append(lowest)
+            if found:
+                yield key, found
+
+    def _counts(self, ids: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
+        counts: Counter[str] = Counter()
+        tops: Counter[str] = Counter()
+        for id in ids:
+            tops[self.tops[id]] += 1
+            while id:
+                counts[id] += 1
+                id = self.parents[id]
+        return counts, tops
+
+    def marked(self, key: str, ids: Mapping[str, bool]) -> list[str]:
+        """The ids, with a mark at those for which the key is no name by itself, or under whose parent less than half of the names
+        with this end lie."""
+        counts, _ = self._counts(self.ending.get(key, ()))
+        every = len(self.ending.get(key, ()))
+        clear = (safe and 3 * counts[self.parents[id] or id] >= every for id, safe in ids.items())
+        return [id if each else f"{_VAGUE}{id}" for id, each in zip(ids, clear, strict=True)]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace(_BAR, "/").replace(_VAGUE, "").split())
+
+
+def write_taxonomy(taxonomy: Taxonomy, path: Path | str) -> None:
+    """Write a taxonomy to a file of ours, which appears only when it is complete."""
+    about = {"format": FORMAT, "keys": VERSION, "source": taxonomy.source, "version": taxonomy.version}
+    about |= {"languages": list(taxonomy.languages), "categories": len(taxonomy)}
+    about |= {"names": len(taxonomy.whole), "parts": len(taxonomy.parts), "heads": len(taxonomy.heads)}
+    lines = [f"{_FIRST}{json.dumps(about, ensure_ascii=False)}"]
+    lines += [f"{id}{_TAB}{parent}{_TAB}{taxonomy.names[id]}" for id, parent in taxonomy.parents.items()]
+    lines += [f"{key}{_TAB}{ids}" for index in (taxonomy.whole, taxonomy.parts, taxonomy.heads) for key, ids in index.items()]
+    with open_output(path) as stream:
+        stream.write("\n".join([*lines, ""]).encode())
+
+
+def read_taxonomy(path: Path | str) -> Taxonomy:
+    """Read a file that `batag terms import` wrote."""
+    path = Path(path)
+    data = read_limited(path, what="a taxonomy")
+    try:
+        lines = data.decode("utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise _foreign(path) from error
+    about = _about(lines[0], path)
+    first, middle = 1 + about["categories"], 1 + about["categories"] + about["names"]
+    then = middle + about["parts"]
+    last = then + about["heads"]
+    if len(lines) != last + 1 or lines[last]:
+        raise InputError(f"has {len(lines):,} lines instead of {last:,}", where=str(path), todo=_AGAIN)
+    languages = tuple(about["languages"])
+    parents: dict[str, str] = {}
+    names: dict[str, str] = {}
+    for number, line in enumerate(lines[1:first], 2):
+        cells = line.split(_TAB, 2)
+        if (
+            len(cells) != 3
+            or cells[0] in parents
+            or (cells[1] and cells[1] not in parents)
+            or line.count(_TAB) != 1 + len(languages)
+        ):
+            raise InputError("a damaged line", where=f"{path}:{number}", todo=_AGAIN)
+        parents[cells[0]], names[cells[0]] = cells[1], cells[2]
+    try:
+        whole: dict[str, str] = dict(line.split(_TAB) for line in lines[first:middle])
+        parts: dict[str, str] = dict(line.split(_TAB) for line in lines[middle:then])
+        heads: dict[str, str] = dict(line.split(_TAB) for line in lines[then:last])
+    except ValueError:
+        number = next(n for n, line in enumerate(lines[first:last], first + 1) if line.count(_TAB) != 1)
+        raise InputError("a damaged line", where=f"{path}:{number}", todo=_AGAIN) from None
+    return Taxonomy(about["source"], about["version"], languages, parents, names, whole, parts, heads)
+
+
+def _about(line: str, path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads(line.removeprefix(_FIRST)) if line.startswith(_FIRST) else None
+    except ValueError:
+        about = None
+    counts = ("format", "keys", "categories", "names", "parts", "heads")
+    if not isinstance(about, dict) or any(type(about.get(name)) is not int for name in counts):
+        raise _foreign(path)
+    if (about["format"], about["keys"]) != (FORMAT, VERSION):
+        what = f"is a taxonomy of another version of batag (format {about['format']}, keys {about['keys']})"
+        raise InputError(what, where=str(path), todo=_AGAIN)
+    if not isinstance(about.get("languages"), list) or not all(
+        isinstance(about.get(name), str) for name in ("source", "version")
+    ):
+        raise _foreign(path)
+    return about
+
+
+def _foreign(path: Path) -> InputError:
+    todo = "Make one first: batag terms import FILE --out NAME.tsv"
+    return InputError("is no taxonomy that batag wrote", where=str(path), todo=todo)
