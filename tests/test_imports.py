@@ -12,8 +12,8 @@ import batag
 
 ROOT = Path(batag.__file__).parent
 FLOW = [
-    *("pages", "segmentation", "terms", "labels", "sample", "features", "encoders", "heads", "objectives", "evaluation", "bundles"),
-    *("engines", "training", "tagging", "catalogue", "keywords", "index", "review", "serving", "paper"),
+    *("pages", "segmentation", "terms", "labels", "sample", "features", "encoders", "heads", "objectives", "evaluation"),
+    *("bundles", "engines", "training", "tagging", "catalogue", "keywords", "index", "review", "serving", "paper"),
 ]
 EVERYWHERE = {"errors", "settings"}
 
