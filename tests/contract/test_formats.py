@@ -189,9 +189,12 @@ def test_tokens_that_columns_cannot_hold_do_not_break_the_file(tmp_path: Path, n
     assert list(map(essence, read_all(save(some, tmp_path / "pages.conll", name), format=name))) == list(map(essence, some))
 
 
-@pytest.mark.parametrize("name", ["jsonl", "csv", "parquet"])
-def test_a_round_trip_keeps_score_and_normal_form(tmp_path: Path, name: str) -> None:
-    page = Page("1", {"title": "ＡＣＭＥ"}, tags=(Tag("title", 0, 4, "brand", "ＡＣＭＥ", 0.75, "ACME"),))
+@pytest.mark.parametrize("name", ["jsonl", "csv", "tsv", "parquet", "xlsx", "label-studio"])
+def test_a_round_trip_keeps_all_that_is_known_of_a_tag(tmp_path: Path, name: str) -> None:
+    known = {"score": 0.75, "normal": "ACME", "canonical": "Acme", "category": "aa-1"}
+    # A person's tags have nothing but their place in Label Studio.
+    source = "model" if name == "label-studio" else "person"
+    page = Page("1", {"title": "ＡＣＭＥ"}, tags=(Tag("title", 0, 4, "brand", "ＡＣＭＥ", source=source, **known),))  # type: ignore[arg-type]
     (again,) = read_all(save([page], tmp_path / f"pages{WRITABLE[name]}", name))
     assert again == page
 

@@ -33,7 +33,11 @@ def path_of(id: str, language: str) -> str:
 
 def shopify_lines(language: str = "en", *, version: str = VERSION) -> list[str]:
     """The lines of a file as Shopify distributes it."""
-    head = [f"# Shopify Product Taxonomy - Categories: {version}", "# Format: {GID} : {Ancestor name} > ... > {Category name}", ""]
+    head = [
+        f"# Shopify Product Taxonomy - Categories: {version}",
+        "# Format: {GID} : {Ancestor name} > ... > {Category name}",
+        "",
+    ]
     return head + [f"gid://shopify/TaxonomyCategory/{id:<8} : {path_of(id, language)}" for id in CATEGORIES]
 
 

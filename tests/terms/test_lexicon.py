@@ -17,13 +17,25 @@ from batag.terms.lexicon.lexicon import keys_are_current, make_keys, write_keys
 
 FOLDER = Path(lexicon.__file__).parent
 GROUPS = frozenset(
-    "appliances electronics groceries drugstore cosmetics fashion shoes bags sports outdoor baby toys pets furniture home kitchen "
-    "tools automotive stationery books media garden jewelry watches health".split()
+    [
+        *("appliances", "electronics", "groceries", "drugstore", "cosmetics", "fashion", "shoes", "bags", "sports", "outdoor"),
+        *("baby", "toys", "pets", "furniture", "home", "kitchen", "tools", "automotive", "stationery", "books", "media"),
+        *("garden", "jewelry", "watches", "health"),
+    ]
 )
+DEPARTMENTS = [
+    *("appliances", "electronics", "groceries", "drugstore", "fashion", "shoes", "sports", "baby", "pets", "furniture", "home"),
+    *("tools", "stationery", "media"),
+]
 FEATURES = frozenset(
-    "colour material pattern size fit gender age season scent flavour function style unit".split(),
+    [
+        *("colour", "material", "pattern", "size", "fit", "gender", "age", "season", "scent", "flavour", "function", "style"),
+        "unit",
+    ]
 )
-IN_BOTH_SCRIPTS = frozenset("床台皂唇岩斗干游几划里霉粽群吃虱厘灶秘胜栖峰后占面只松谷杯采志向回准云布卷板余制系表曲范周征致升舍")
+IN_BOTH_SCRIPTS = frozenset(
+    "云余准几划制升占卷厘只台吃后向周唇回岩峰布干床征志斗曲杯松板栖游灶皂秘粽系群胜致舍范虱表谷采里霉面"
+)
 """Characters of Traditional text that OpenCC knows as Simplified forms of others as well."""
 CHINESE_FOOD_IN_JAPAN = frozenset("琪糕豉蛳")
 """Characters beside those of Shift JIS that Japanese shops write for Chinese food."""
@@ -39,7 +51,9 @@ def entries() -> tuple[Entry, ...]:
 
 def names(language: str, *kinds: str) -> list[tuple[str, str]]:
     """The names of a language with the line of each."""
-    return [(name, entry.where) for entry in entries() if entry.kind in kinds or not kinds for name in entry.names.get(language, ())]
+    return [
+        (name, entry.where) for entry in entries() if entry.kind in kinds or not kinds for name in entry.names.get(language, ())
+    ]
 
 
 # Their format
@@ -85,10 +99,7 @@ def test_there_are_as_many_entries_as_promised(kind: str, least: int) -> None:
     assert sum(entry.kind == kind for entry in entries()) >= least
 
 
-@pytest.mark.parametrize(
-    "group",
-    "appliances electronics groceries drugstore fashion shoes sports baby pets furniture home tools stationery media".split(),
-)
+@pytest.mark.parametrize("group", DEPARTMENTS)
 def test_every_department_has_kinds_of_goods(group: str) -> None:
     assert sum(entry.kind == GOODS and entry.groups == (group,) for entry in entries()) >= 50
 
@@ -150,7 +161,9 @@ def test_names_in_japanese_have_japanese_characters() -> None:
         return not character.encode("shift_jis", "ignore") and character not in CHINESE_FOOD_IN_JAPAN
 
     assert not [
-        each for each in names("ja") if any("\u4e00" <= character <= "\u9fff" and is_foreign(character) for character in each[0])
+        each
+        for each in names("ja")
+        if any("\u4e00" <= character <= "\u9fff" and is_foreign(character) for character in each[0])
     ]
 
 
@@ -163,7 +176,9 @@ def test_names_in_english_have_latin_letters() -> None:
 
 @pytest.mark.parametrize("name", ["Apple", "蘋果", "苹果", "統一", "统一", "大同", "Champion", "Gap", "LION", "Shell"])
 def test_a_brand_that_is_an_ordinary_word_is_marked(name: str) -> None:
-    found = [each for each in read_lexicon().find(match_key(name), close=match_key(name, plural=False)) if each.entry.kind == BRAND]
+    found = [
+        each for each in read_lexicon().find(match_key(name), close=match_key(name, plural=False)) if each.entry.kind == BRAND
+    ]
     assert found
     assert all(each.marked for each in found)
 

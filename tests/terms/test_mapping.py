@@ -37,7 +37,11 @@ def id_of(text: str, *languages: str, label: str | None = "goods") -> str | None
 
 def test_every_name_of_a_category_leads_to_it() -> None:
     wrong = {
-        name: id_of(name) for id, names in CATEGORIES.items() if "-" in id for name in names if "&" not in name and id_of(name) != id
+        name: id_of(name)
+        for id, names in CATEGORIES.items()
+        if "-" in id
+        for name in names
+        if "&" not in name and id_of(name) != id
     }
     assert not wrong
 
@@ -138,7 +142,9 @@ def test_a_shops_own_table_is_mapped_too(tmp_path: Path) -> None:
 
 def page(id: str, *tags: tuple[str, str]) -> Page:
     text = " ".join(text for text, _ in tags)
-    return Page(id, {"title": text}, tags=[Tag("title", at := text.index(word), at + len(word), label, word) for word, label in tags])
+    return Page(
+        id, {"title": text}, tags=[Tag("title", at := text.index(word), at + len(word), label, word) for word, label in tags]
+    )
 
 
 def test_the_share_mapped_and_what_is_not_is_counted() -> None:
@@ -152,7 +158,10 @@ def test_the_share_mapped_and_what_is_not_is_counted() -> None:
     assert found["labels"] == ["goods"]
     assert found["tags"] == {"all": 6, "mapped": 3}
     assert found["forms"] == {"all": 3, "mapped": 2}
-    assert [(each["text"], each["tags"], each["category"]) for each in found["mapped"]] == [("冰箱", 2, "ha-1"), ("登山鞋", 1, "aa-1-2")]
+    assert [(each["text"], each["tags"], each["category"]) for each in found["mapped"]] == [
+        ("冰箱", 2, "ha-1"),
+        ("登山鞋", 1, "aa-1-2"),
+    ]
     assert found["unmapped"] == [{"text": "香蕉", "tags": 3}]
     assert cover(collect_forms(pages, terms()), label="brand")["tags"] == {"all": 1, "mapped": 0}
     with pytest.raises(UsageError, match="no tag with the label 'colour'"):

@@ -27,7 +27,9 @@ def canonical(terms: Terms, text: str, **known: str) -> str | None:
 
 def test_every_name_of_a_line_and_every_spelling_of_it_has_one_canonical_form() -> None:
     terms = own("Acme = ACME工具, アクメ")
-    assert {canonical(terms, text) for text in ("Acme", "ACME", "ａｃｍｅ", "acme工具", "ＡＣＭＥ 工具", "アクメ", "ｱｸﾒ")} == {"Acme"}
+    assert {canonical(terms, text) for text in ("Acme", "ACME", "ａｃｍｅ", "acme工具", "ＡＣＭＥ 工具", "アクメ", "ｱｸﾒ")} == {
+        "Acme"
+    }
     assert terms.meaning("アクメ").by == "synonyms"
 
 

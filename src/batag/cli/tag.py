@@ -114,6 +114,7 @@ def tag(
         if not shape.one_file and (texts or not pages):
             raise UsageError("parts are made of files, not of texts", todo="Name files or folders, or - for standard input")
     if shape is not None and shape.is_job and pages and not texts:
+        check_targets([shape.out if shape.one_file else None, reading.problems], [synonyms, taxonomy])
         cataloguing.run(
             bundle,
             pages,

@@ -38,15 +38,18 @@ def score_examples(found: Sequence[NDArray[Any]], labels: Sequence[Sequence[int]
     if not pairs:
         return DevScores(tokens, 0.0, 0.0)
     values, truth = (np.concatenate(column) for column in zip(*pairs, strict=True))
-    begins = [0, *accumulate(len(own) for _, own in pairs)][:-1]
+    # A token without a label parts what stands around it: the mark between two fields, or the seam of two windows.
+    unlabelled = np.flatnonzero(truth < 0)
+    starts = np.array([0, *accumulate(len(own) for _, own in pairs)])
+    begins = np.union1d(starts, np.union1d(unlabelled, unlabelled + 1))
+    begins = begins[begins < len(truth)].tolist()
     tokens.add(truth, values[:, : len(scheme.labels)].argmax(1))
     spans = find_spans(values, begins, scheme)
     gold = set(zip(*(column.tolist() for column in scheme.decode_many(np.maximum(truth, 0), begins)), strict=True))
     places = zip(spans.first.tolist(), spans.last.tolist(), spans.classes.tolist(), strict=True)
     right = np.array([place in gold for place in places], dtype=np.float64)
     # What lies on tokens without a label is neither right nor wrong.
-    known = np.concatenate(([0], np.cumsum(truth < 0)))
-    counted = known[spans.last + 1] == known[spans.first]
+    counted = truth[spans.first] >= 0
     order = np.argsort(-spans.probability[counted], kind="stable")
     # Equal probabilities cannot be parted by a threshold.
     ends = np.flatnonzero(np.diff(spans.probability[counted][order], append=-1.0))

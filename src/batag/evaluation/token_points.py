@@ -50,28 +50,30 @@ def choose_token_dial(
     betas: Sequence[float] = (0.5, 1.0, 2.0),
     seed: int = 0,
     fewest: int = 20,
+    bags: int = _BAGS,
+    most_logits: int = _MOST_LOGITS,
     before: Dial | None = None,
 ) -> Dial:
     """Choose the operating points clean, balanced and rich, which maximise macro F_beta of tokens, from their marginals and
     gold labels (-1: not known); `pages_N` is the page of each token.
 
-    Offsets are means over bootstrap samples of the pages, so that a few dev tokens do not decide. A class with fewer than
+    Offsets are means over bootstrap samples (`bags`) of the pages, so that a few dev tokens do not decide. A class with fewer than
     `fewest` tokens in dev keeps its offset `before`, or 0.
     """
     known_N = labels_N >= 0
     logits_NL, pages_N = log_probabilities(marginals_NL[known_N]), pages_N[known_N]
     truth_N = class_numbers(scheme)[labels_N[known_N]]
-    kept_N = _some_pages(pages_N, most=max(_MOST_LOGITS // (len(scheme.classes) + 1), 10_000), seed=seed)
+    kept_N = _some_pages(pages_N, most=max(most_logits // (len(scheme.classes) + 1), 5_000), seed=seed)
     sweep = _Sweep(logits_NL[kept_N], truth_N[kept_N], scheme)
-    bags = _bags(pages_N[kept_N], seed=seed)
+    weights = _bags(pages_N[kept_N], seed=seed)[:bags]
     enough = np.bincount(truth_N, minlength=len(scheme.classes) + 1)[1:] >= fewest
     kept = [np.zeros(len(scheme.classes)) if before is None else before.offsets(richness) for richness in NAMES.values()]
 
     def mean(beta: float, low: Floats | float, high: Floats | float, start: Floats, kept: Floats) -> Floats:
         low, high, start = (np.where(enough, value, kept) for value in (low, high, start))
-        found = np.array([sweep.best(bag, beta=beta, low=low, high=high, start=start) for bag in bags])
+        found = np.array([sweep.best(bag, beta=beta, low=low, high=high, start=start) for bag in weights])
         # A resampling without a class says nothing of it.
-        seen = np.array([sweep.true_amounts(bag)[1:] > 0 for bag in bags])
+        seen = np.array([sweep.true_amounts(bag)[1:] > 0 for bag in weights])
         sums, counts = np.where(seen, found, 0.0).sum(0), seen.sum(0)
         return np.clip(np.where(counts > 0, sums / np.maximum(counts, 1), start), low, high)
 

@@ -51,12 +51,6 @@ class TokenScores:
         there = scores[first:][self.confusion.sum(1)[first:] > 0]
         return float(there.mean()) if there.size else 0.0
 
-    def in_short(self) -> dict[str, float]:
-        """Mean precision and recall without none, macro F0.5, and the summary."""
-        table = self.confusion
-        without_none = {"precision": self._mean(precision(table), first=1), "recall": self._mean(recall(table), first=1)}
-        return without_none | {"macro_f0.5": self._mean(fbeta(table, 0.5))} | self.summary()
-
     def report(self) -> dict[str, Any]:
         """The summary and, for each class, precision, recall, F1, F2, gold and predicted counts."""
         table = self.confusion

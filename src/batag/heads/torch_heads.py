@@ -85,8 +85,10 @@ class Scores:
             return torch.log_softmax(self.logits_BLC, dim=-1)
         left_BLC, right_BLC = self._directions()
         marginals = torch.log_softmax(left_BLC + right_BLC - self.logits_BLC, dim=-1)
-        of_pair = self.transitions_CC[1:, :] + right_BLC.unsqueeze(-2)
-        onward = torch.log_softmax(of_pair, dim=-1)[..., range(len(continuation)), list(continuation)]
+        # Sums over the labels after each label, as a product of factors: pairs of labels are never held for every token.
+        onto, highest = list(continuation), right_BLC.amax(-1, keepdim=True)
+        sums = torch.log(torch.exp(right_BLC - highest) @ torch.exp(self.transitions_CC.T))[..., 1:] + highest
+        onward = self.transitions_CC[range(1, 1 + len(onto)), onto] + right_BLC[..., onto] - sums
         return torch.cat((marginals, onward), dim=-1)
 
     def log_likelihood(self, labels_BL: Tensor) -> Tensor:

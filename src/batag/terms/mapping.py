@@ -19,7 +19,6 @@ _BEHIND = re.compile(r" (?:for|with|of|in|without) ")
 _FIRST, _OTHER, _PART = 1.0, 0.6, 0.7
 _DEPTH_WEIGHT = 0.1
 _VAGUE = 0.4
-_HEADED = 0.5
 _USUAL = 0.02
 _FAR = 1
 _NEARLY = 0.45
@@ -48,8 +47,10 @@ class Mapping:
         """The category of a key, or of the kind of goods that it names, or None. Only by whole names if `exact`."""
         if not key:
             return None
-        if entry is not None and entry.kind == GOODS and (match := self.of_entry(entry)) is not None:
-            return match if match.name != key or match.by != SYNONYM else Match(match.id, _SURE[NAME], NAME, key)
+        if entry is not None and entry.kind == GOODS:
+            match = self.of_entry(entry)
+            by_name = match is not None and match.by == SYNONYM and match.name == key
+            return Match(match.id, _SURE[NAME], NAME, key) if match is not None and by_name else match
         own = self._named([key], group="")
         return own if own is not None or exact else self._by_end(key, group="")
 
@@ -60,11 +61,28 @@ class Mapping:
             match = self._named(names, group=entry.groups[0])
             if match is None:
                 ends = [end for key in names if (end := self._by_end(key, group=entry.groups[0], without=entry.id))]
-                match = max(ends, key=lambda each: each.confidence, default=None)
+                match = self._most(ends)
             elif match.by == NAME:
                 match = Match(match.id, _SURE[SYNONYM], SYNONYM, match.name)
             self._of_entry[entry.id] = match
         return self._of_entry[entry.id]
+
+    def _most(self, ends: Sequence[Match]) -> Match | None:
+        """The lowest category above most of what the ends of several names lead to, by confidence."""
+        if not ends:
+            return None
+        support: dict[str, float] = {}
+        for each in ends:
+            for id in self.taxonomy.ancestors(each.id):
+                support[id] = support.get(id, 0.0) + each.confidence
+        half = sum(each.confidence for each in ends) / 2
+        most = [id for id, number in support.items() if number > half and self.taxonomy.depths[id]]
+        if not most:
+            return None
+        id = max(most, key=lambda each: (self.taxonomy.depths[each], support[each]))
+        own = [each for each in ends if id in self.taxonomy.ancestors(each.id)]
+        best = max(own, key=lambda each: (each.id == id, each.confidence))
+        return Match(id, best.confidence, SUFFIX, best.name)
 
     def _names(self, entry: Entry) -> list[str]:
         return [key for language, key in self.lexicon.keys(entry) if language in self.taxonomy.languages]
@@ -117,7 +135,7 @@ class Mapping:
             for ids, by, share in ((self.taxonomy.named(key), NAME, 1.0), (dict.fromkeys(partly), PART, _PART)):
                 own = [id for id in ids if tops is None or self._branches[id][0] in tops]
                 if not own and end is None and (place == 0 or anywhere) and by == NAME and len(ids) == 1:
-                    own = list(ids)  # its first name, and nothing else has it
+                    own = list(ids)  # a name that nothing else has
                 for id in own:
                     if end is not None and (self.taxonomy.is_vague(end, id) or self.taxonomy.is_vague(key, id)):
                         continue
@@ -158,14 +176,6 @@ class Mapping:
         lowest = max(common, key=lambda each: self.taxonomy.depths[each], default=id)
         return lowest if others and self.taxonomy.depths[lowest] and depth - self.taxonomy.depths[lowest] <= _FAR else id
 
-    def _headed(self, end: str, group: str) -> Match | None:
-        """The category that has most of the names with this end, in the branches where the group usually is."""
-        tops, shares = self._usual.get(group, (None, {}))
-        ids = [id for id in self.taxonomy.headed(end) if tops is None or self._branches[id][0] in tops]
-        if not ids or (tops is None and len(ids) > 1):
-            return None
-        return Match(max(ids, key=lambda id: shares.get(self._branches[id][1], 0.0)), _HEADED, SUFFIX, end)
-
     def _by_end(self, key: str, *, group: str, without: str = "") -> Match | None:
         """The category of the longest end of a key that is a name of a kind of goods or of a category."""
         head = _BEHIND.split(key, maxsplit=1)[0]
@@ -174,8 +184,6 @@ class Mapping:
             kinds.sort(key=lambda each: each.groups[0] != group)
             exactly = (self._named(self._names(each), group=group or each.groups[0], end=end) for each in kinds)
             found = next((match for match in exactly if match is not None), None) or self._named([end], group=group, end=end)
-            if found is None and (kinds or (len(end) > 1 and self.taxonomy.named(end))):
-                found = self._headed(end, group or (kinds[0].groups[0] if kinds else ""))
             if found is not None:
                 share = len(end) / len(key)
                 return Match(found.id, round(found.confidence * (0.4 + 0.4 * share), 3), SUFFIX, end)

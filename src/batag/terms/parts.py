@@ -7,6 +7,10 @@ from batag.terms.plural import singular
 
 _BETWEEN = re.compile(r"\s*(?:[/／、，,;&＆・]|\b(?:and|or)\b|[與和及与跟或])\s*", re.IGNORECASE)
 _ONE_LETTER = re.compile("(?:^|[^\u30a1-\u30fa\u30fc])[\u30a1-\u30fa][\u30a1-\u30fa\u30fc]$|\u30fc$")
+_MORE = re.compile(
+    "(?: accessories| parts| supplies| kits| sets| equipment|配件|用品|零件|套組|套装|套件|アクセサリー|パーツ|セット)$", re.I
+)
+"""The end of a last part that belongs to the parts before it too: `Mice & Trackball Accessories` are no mice."""
 _BRACKETS = re.compile(r"\s*[(（\[][^)）\]]*[)）\]]")
 _PARTICLES = re.compile("(?<=[\u3041-\u30ff\u3400-\u9fff])[用の的](?=[\u3041-\u30ff\u3400-\u9fff])")
 
@@ -30,6 +34,8 @@ def _is_whole(part: str, parts: list[str]) -> bool:
     """Whether a part is a name by itself. It is not if the last one is longer (unless it is a plural, as `Hats & Winter Caps`),
     or, for the last one, if the first is (the racks of `Bicycle Cages & Racks`)."""
     first, last = parts[0], parts[-1]
+    if part != last and _MORE.search(last):
+        return False
     if part.isascii():
         if part == last:
             return len(first.split()) <= len(last.split())

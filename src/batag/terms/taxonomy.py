@@ -19,7 +19,7 @@ from batag.terms.parts import ends_of, parts_of
 FORMAT = 1
 _FIRST = "# batag taxonomy "
 _TAB, _BAR, _VAGUE = "\t", "|", "?"
-_SEVERAL, _MOST = 3, 0.8
+_CLEAR, _HIGH = 0.25, 3
 _AGAIN = "Import the taxonomy again: batag terms import"
 
 
@@ -35,24 +35,13 @@ class Taxonomy:
     names: Mapping[str, str] = field(repr=False)
     whole: Mapping[str, str] = field(repr=False)
     parts: Mapping[str, str] = field(repr=False)
-    heads: Mapping[str, str] = field(repr=False)
-    """For the ends of many names: the lowest category, under each one at the top, that has most of them."""
 
     def __len__(self) -> int:
         return len(self.parents)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in another process has nothing that can be made from the rest."""
-        return Taxonomy, (
-            self.source,
-            self.version,
-            self.languages,
-            self.parents,
-            self.names,
-            self.whole,
-            self.parts,
-            self.heads,
-        )
+        return Taxonomy, (self.source, self.version, self.languages, self.parents, self.names, self.whole, self.parts)
 
     @cached_property
     def depths(self) -> dict[str, int]:
@@ -80,10 +69,6 @@ class Taxonomy:
         """Whether a key says little at the end of a name: of the categories with names that end so, most are elsewhere."""
         marked = f"{_VAGUE}{id}"
         return any(marked in index.get(key, "").split(_BAR) for index in (self.whole, self.parts))
-
-    def headed(self, key: str) -> list[str]:
-        """The lowest category, under each one at the top, that has most of the names that end in this key."""
-        return self._ids(self.heads.get(key))
 
     def ancestors(self, id: str) -> Iterator[str]:
         """The id itself, its parent and so on up to the top."""
@@ -115,8 +100,7 @@ def build_taxonomy(
                 ids = (partly if place else whole).setdefault(key, {})
                 ids[id] = safe or ids.get(id, False)
     parents = {id: parent for id, parent, _ in listed}
-    ends = _Ends(whole, parents)
-    marked = ends.marked
+    marked = _Ends(whole, parents).marked
     return Taxonomy(
         source=source,
         version=version,
@@ -125,7 +109,6 @@ def build_taxonomy(
         names={id: _TAB.join(names) for id, _, names in listed},
         whole={key: _BAR.join(marked(key, ids)) for key, ids in whole.items()},
         parts={key: _BAR.join(marked(key, ids)) for key, ids in partly.items()},
-        heads={key: _BAR.join(ids) for key, ids in ends.heads()},
     )
 
 
@@ -133,50 +116,31 @@ class _Ends:
     """Counts the names that end in a key, by the categories above them."""
 
     def __init__(self, whole: Mapping[str, Iterable[str]], parents: Mapping[str, str]) -> None:
-        self.parents = parents
-        self.tops: dict[str, str] = {}
+        self.whole, self.parents = whole, parents
         self.depths: dict[str, int] = {}
         for id, parent in parents.items():
-            self.tops[id] = self.tops[parent] if parent else id
             self.depths[id] = self.depths[parent] + 1 if parent else 0
         self.ending: dict[str, list[str]] = {}
         for key, ids in whole.items():
             for end in ends_of(key, whole=True):
                 self.ending.setdefault(end, []).extend(ids)
 
-    def heads(self) -> Iterator[tuple[str, list[str]]]:
-        """For each end of several names the lowest category under each one at the top that has most of them."""
-        for key, ids in self.ending.items():
-            if len(ids) < _SEVERAL:
-                continue
-            counts, tops = self._counts(ids)
-            found = []
-            for top, number in tops.items():
-                if number < _SEVERAL:
-                    continue
-                below = [id for id, count in counts.items() if count >= _MOST * number and self.tops[id] == top]
-                lowest = max(below, key=lambda id: self.depths[id])
-                if self.depths[lowest] >= 9:
-                    found.append(lowest)
-            if found:
-                yield key, found
-
-    def _counts(self, ids: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
+    def marked(self, key: str, ids: Mapping[str, bool]) -> list[str]:
+        """The ids, with a mark at those for which the key is no name by itself, or under whose parent few of the names with
+        this end lie; but not at the highest category of this very name."""
+        highest = sorted((self.depths[id], id) for id in self.whole.get(key, ()))
+        own = (
+            highest[0][1]
+            if highest and highest[0][0] <= _HIGH and (len(highest) < 2 or highest[0][0] < highest[1][0])
+            else None
+        )
         counts: Counter[str] = Counter()
-        tops: Counter[str] = Counter()
-        for id in ids:
-            tops[self.tops[id]] += 1
+        for id in self.ending.get(key, ()):
             while id:
                 counts[id] += 1
                 id = self.parents[id]
-        return counts, tops
-
-    def marked(self, key: str, ids: Mapping[str, bool]) -> list[str]:
-        """The ids, with a mark at those for which the key is no name by itself, or under whose parent less than half of the names
-        with this end lie."""
-        counts, _ = self._counts(self.ending.get(key, ()))
         every = len(self.ending.get(key, ()))
-        clear = (safe and 3 * counts[self.parents[id] or id] >= every for id, safe in ids.items())
+        clear = (safe and (id == own or counts[self.parents[id] or id] >= _CLEAR * every) for id, safe in ids.items())
         return [id if each else f"{_VAGUE}{id}" for id, each in zip(ids, clear, strict=True)]
 
 
@@ -188,10 +152,10 @@ def write_taxonomy(taxonomy: Taxonomy, path: Path | str) -> None:
     """Write a taxonomy to a file of ours, which appears only when it is complete."""
     about = {"format": FORMAT, "keys": VERSION, "source": taxonomy.source, "version": taxonomy.version}
     about |= {"languages": list(taxonomy.languages), "categories": len(taxonomy)}
-    about |= {"names": len(taxonomy.whole), "parts": len(taxonomy.parts), "heads": len(taxonomy.heads)}
+    about |= {"names": len(taxonomy.whole), "parts": len(taxonomy.parts)}
     lines = [f"{_FIRST}{json.dumps(about, ensure_ascii=False)}"]
     lines += [f"{id}{_TAB}{parent}{_TAB}{taxonomy.names[id]}" for id, parent in taxonomy.parents.items()]
-    lines += [f"{key}{_TAB}{ids}" for index in (taxonomy.whole, taxonomy.parts, taxonomy.heads) for key, ids in index.items()]
+    lines += [f"{key}{_TAB}{ids}" for index in (taxonomy.whole, taxonomy.parts) for key, ids in index.items()]
     with open_output(path) as stream:
         stream.write("\n".join([*lines, ""]).encode())
 
@@ -206,8 +170,7 @@ def read_taxonomy(path: Path | str) -> Taxonomy:
         raise _foreign(path) from error
     about = _about(lines[0], path)
     first, middle = 1 + about["categories"], 1 + about["categories"] + about["names"]
-    then = middle + about["parts"]
-    last = then + about["heads"]
+    last = middle + about["parts"]
     if len(lines) != last + 1 or lines[last]:
         raise InputError(f"has {len(lines):,} lines instead of {last:,}", where=str(path), todo=_AGAIN)
     languages = tuple(about["languages"])
@@ -225,12 +188,11 @@ def read_taxonomy(path: Path | str) -> Taxonomy:
         parents[cells[0]], names[cells[0]] = cells[1], cells[2]
     try:
         whole: dict[str, str] = dict(line.split(_TAB) for line in lines[first:middle])
-        parts: dict[str, str] = dict(line.split(_TAB) for line in lines[middle:then])
-        heads: dict[str, str] = dict(line.split(_TAB) for line in lines[then:last])
+        parts: dict[str, str] = dict(line.split(_TAB) for line in lines[middle:last])
     except ValueError:
         number = next(n for n, line in enumerate(lines[first:last], first + 1) if line.count(_TAB) != 1)
         raise InputError("a damaged line", where=f"{path}:{number}", todo=_AGAIN) from None
-    return Taxonomy(about["source"], about["version"], languages, parents, names, whole, parts, heads)
+    return Taxonomy(about["source"], about["version"], languages, parents, names, whole, parts)
 
 
 def _about(line: str, path: Path) -> dict[str, Any]:
@@ -238,7 +200,7 @@ def _about(line: str, path: Path) -> dict[str, Any]:
         about = json.loads(line.removeprefix(_FIRST)) if line.startswith(_FIRST) else None
     except ValueError:
         about = None
-    counts = ("format", "keys", "categories", "names", "parts", "heads")
+    counts = ("format", "keys", "categories", "names", "parts")
     if not isinstance(about, dict) or any(type(about.get(name)) is not int for name in counts):
         raise _foreign(path)
     if (about["format"], about["keys"]) != (FORMAT, VERSION):

@@ -24,6 +24,7 @@ from batag.training.data import Data
 from batag.training.loop import probabilities_with
 from batag.training.recipe import Recipe
 
+_SAMPLE = 200_000
 _KEPT = ("pages", "pages_all_right", "stop_words", "tokens", "tags")
 
 
@@ -97,6 +98,8 @@ def _tokens_alone(sweep: Sweep, judged: Sequence[Prediction], recipe: Recipe) ->
         np.concatenate(pages),
         sweep.scheme,
         betas=recipe.dial.betas,
+        bags=1,
+        most_logits=_SAMPLE,
     )
     return {
         key: token_scores(sweep.marginals, sweep.truth, sweep.scheme, points.offsets(NAMES[name])).summary()[key]

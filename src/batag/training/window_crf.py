@@ -102,7 +102,7 @@ def _rows(batch: Batch[Tensor]) -> Tensor:
 
 
 def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> dict[str, Tensor]:
-    """Return the weights with the mixing weight that maximises the likelihood of dev's pages, if there is a window CRF."""
+    """Return the weights with the mixing weight by which the likelihood of dev's pages is best (with any scale of the mixture), if there is a window CRF."""
     if model.window_crf is None:
         return dict(weights)
     some = _some([example for example in dev if example.words], tokens=_MOST // model.window_crf.weights.shape[1])
@@ -127,7 +127,7 @@ def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], 
         for encoder, crf, labels in batches:
             part = -encoder.add(crf, *pair).log_likelihood(labels).sum() / len(some)
             part.backward()
-            total += part.detach()
+            total += part.detach().cpu()
         return total
 
     optimizer.step(loss)
