@@ -2,9 +2,9 @@
 
 python benchmarks/taxonomy.py SHOPIFY --tags words.test.tsv --out results/taxonomy
 
-SHOPIFY is the folder with en/categories.txt, ja/, zh-TW/ and zh-CN/. Each language is mapped through its own file alone: the share
-of the goods names that map, and how often two languages agree (the same id, or one is the parent of the other). Then 200 random
-mappings through all four, and up to 500 words tagged as goods, to be read by eye.
+SHOPIFY is the folder with en/categories.txt, ja/, zh-TW/ and zh-CN/. Each language is mapped through its own file alone: the
+share of the goods names that map, and how often two languages agree (the same id, or one is the parent of the other). Then 200
+random mappings through all four, and up to 500 words tagged as goods, to be read by eye.
 """
 
 from __future__ import annotations

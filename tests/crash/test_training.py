@@ -47,7 +47,7 @@ from batag.training.prepared import PreparedRun
 from batag.training.run import Run
 
 LONG = ("training.epochs=4",)
-SHORT = ("training.epochs=2",)
+SHORT = ("training.epochs=2", "training.selection=macro_f2")
 
 
 @pytest.fixture

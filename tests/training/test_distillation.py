@@ -77,7 +77,7 @@ def test_a_student_becomes_like_its_teacher_and_its_bundle_is_one_like_any_other
     assert epochs[-1].agreement.same > 0.9
     pages = catalogue(10, split="dev")
     teacher, student = (assess(batag.load(each), pages).report()["tokens"]["macro_f1"] for each in (tiny_run(), folder))
-    assert student > teacher - 0.1
+    assert student > teacher - 0.15
     assert student > 0.5
 
 

@@ -57,8 +57,8 @@ def choose_token_dial(
     """Choose the operating points clean, balanced and rich, which maximise macro F_beta of tokens, from their marginals and
     gold labels (-1: not known); `pages_N` is the page of each token.
 
-    Offsets are means over bootstrap samples (`bags`) of the pages, so that a few dev tokens do not decide. A class with fewer than
-    `fewest` tokens in dev keeps its offset `before`, or 0.
+    Offsets are means over bootstrap samples (`bags`) of the pages, so that a few dev tokens do not decide. A class with fewer
+    than `fewest` tokens in dev keeps its offset `before`, or 0.
     """
     known_N = labels_N >= 0
     logits_NL, pages_N = log_probabilities(marginals_NL[known_N]), pages_N[known_N]

@@ -158,7 +158,7 @@ def _joined(pairs: Iterable[Pair]) -> Iterator[tuple[list[Form], list[Evidence]]
 def as_file(proposals: Iterable[Proposal], *, source: str) -> str:
     """The proposals as a file of synonyms with the evidence in comments."""
     lines = [
-        f"# Synonyms that batag proposes for {' '.join(source.split())}. Nothing reads this file until a person has accepted it:",
+        f"# Synonyms that batag proposes for {' '.join(source.split())}. Nothing reads it until a person has accepted it:",
         "# delete the lines that are wrong, put the name to show first, and save it as synonyms.txt (batag tag --synonyms).",
     ]
     for each in proposals:

@@ -25,8 +25,8 @@ _AGAIN = "Import the taxonomy again: batag terms import"
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """Categories by id, parents before children: the parent, the names (one per language, tabs between), and the ids (| between)
-    by the match key of a name and of a part of a name."""
+    """Categories by id, parents before children: the parent, the names (one per language, tabs between), and the ids (|
+    between) by the match key of a name and of a part of a name."""
 
     source: str
     version: str

@@ -102,7 +102,8 @@ def _rows(batch: Batch[Tensor]) -> Tensor:
 
 
 def choose_mixing_weight(model: TokenClassifier, weights: Mapping[str, Tensor], dev: Sequence[Example]) -> dict[str, Tensor]:
-    """Return the weights with the mixing weight by which the likelihood of dev's pages is best (with any scale of the mixture), if there is a window CRF."""
+    """Return the weights with the mixing weight under which dev's pages are most likely, whatever the scale of the mixture; if
+    there is a window CRF."""
     if model.window_crf is None:
         return dict(weights)
     some = _some([example for example in dev if example.words], tokens=_MOST // model.window_crf.weights.shape[1])
