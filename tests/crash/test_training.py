@@ -39,7 +39,7 @@ from tests.processes import PATIENCE, started
 
 from batag.cli.train import train_watched
 from batag.errors import InputError
-from batag.heads import prediction
+from batag.training import loop
 from batag.training import prepared as run_module
 from batag.training.checkpoint import load_weights_file
 from batag.training.loop import EpochDone, StepDone
@@ -448,7 +448,7 @@ def at_a_step(monkeypatch: pytest.MonkeyPatch, run: PreparedRun, interrupt: Call
 
 def at_dev(monkeypatch: pytest.MonkeyPatch, run: PreparedRun, interrupt: Callable[[], None]) -> None:
     """While dev is scored with the average in the place of the weights."""
-    probabilities, taken = prediction.probabilities, []
+    probabilities, taken = loop.probabilities, []
 
     def predicted(*arguments: Any) -> Any:
         taken.append(1)
@@ -456,7 +456,7 @@ def at_dev(monkeypatch: pytest.MonkeyPatch, run: PreparedRun, interrupt: Callabl
             interrupt()
         return probabilities(*arguments)
 
-    monkeypatch.setattr(prediction, "probabilities", predicted)
+    monkeypatch.setattr(loop, "probabilities", predicted)
 
 
 def at_the_best(monkeypatch: pytest.MonkeyPatch, run: PreparedRun, interrupt: Callable[[], None]) -> None:

@@ -45,7 +45,9 @@ def best_of_all_thresholds(scheme: Scheme, found: list[NDArray[np.float64]], gol
     for values, labels in zip(found, gold, strict=True):
         people = {(first, last, name) for first, last, name in scheme.decode([max(label, 0) for label in labels])}
         true += len(people)
-        spans = find_spans(values, [0] if len(values) else [], scheme)
+        # A token without a label parts what stands around it.
+        parted = {0, *(at + step for at, label in enumerate(labels) if label < 0 for step in (0, 1))}
+        spans = find_spans(values, sorted(at for at in parted if at < len(values)), scheme)
         for first, last, number, probability in zip(spans.first, spans.last, spans.classes, spans.probability, strict=True):
             if all(label >= 0 for label in labels[first : last + 1]):
                 candidates.append((probability, (first, last, scheme.classes[number - 1]) in people))

@@ -63,7 +63,7 @@ def choose_token_dial(
     known_N = labels_N >= 0
     logits_NL, pages_N = log_probabilities(marginals_NL[known_N]), pages_N[known_N]
     truth_N = class_numbers(scheme)[labels_N[known_N]]
-    kept_N = _some_pages(pages_N, most=max(most_logits // (len(scheme.classes) + 1), 5_000), seed=seed)
+    kept_N = _some_pages(pages_N, most=max(most_logits // (len(scheme.classes) + 1), 10_000), seed=seed)
     sweep = _Sweep(logits_NL[kept_N], truth_N[kept_N], scheme)
     weights = _bags(pages_N[kept_N], seed=seed)[:bags]
     enough = np.bincount(truth_N, minlength=len(scheme.classes) + 1)[1:] >= fewest
