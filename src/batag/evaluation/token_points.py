@@ -51,7 +51,7 @@ def choose_token_dial(
     seed: int = 0,
     fewest: int = 20,
     bags: int = _BAGS,
-    most_logits: int = _MOST_LOGITS,
+    most_logits: int | None = None,
     before: Dial | None = None,
 ) -> Dial:
     """Choose the operating points clean, balanced and rich, which maximise macro F_beta of tokens, from their marginals and
@@ -63,7 +63,7 @@ def choose_token_dial(
     known_N = labels_N >= 0
     logits_NL, pages_N = log_probabilities(marginals_NL[known_N]), pages_N[known_N]
     truth_N = class_numbers(scheme)[labels_N[known_N]]
-    kept_N = _some_pages(pages_N, most=max(most_logits // (len(scheme.classes) + 1), 10_000), seed=seed)
+    kept_N = _some_pages(pages_N, most=max((most_logits or _MOST_LOGITS) // (len(scheme.classes) + 1), 10_000), seed=seed)
     sweep = _Sweep(logits_NL[kept_N], truth_N[kept_N], scheme)
     weights = _bags(pages_N[kept_N], seed=seed)[:bags]
     enough = np.bincount(truth_N, minlength=len(scheme.classes) + 1)[1:] >= fewest
