@@ -61,16 +61,32 @@ def match_key(text: str, *, plural: bool = True) -> str:
 
 def match_keys(texts: Iterable[str], *, plural: bool = True) -> list[str]:
     """The keys of many texts at once."""
+    lines, others = _close_keys(texts)
+    return _singular_keys(lines, others) if plural else lines
+
+
+def both_keys(texts: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The keys of many texts at once, and those without the rule for plurals."""
+    lines, others = _close_keys(texts)
+    return _singular_keys(list(lines), others), lines
+
+
+def _close_keys(texts: Iterable[str]) -> tuple[list[str], list[int]]:
+    """The keys without the rule for plurals, and the numbers of those that are not plain."""
     lines = [_one_line(text) for text in texts]
     groups: dict[tuple[str, ...], list[int]] = {}
     for number, line in enumerate(lines):
         groups.setdefault(next((names for kind, names in _PLAIN if kind.fullmatch(line)), _ALL), []).append(number)
     for names, numbers in groups.items():
-        _settle(lines, numbers, [RULES[name][1] for name in names if name != PLURAL])
-    if plural:
-        _settle(lines, [number for number, line in enumerate(lines) if _ENGLISH.search(line)], [singular])
-        # Without an s a word may be one that other rules know.
-        _settle(lines, [number for number in groups.get(_ALL, ()) if _ENGLISH.search(lines[number])], _EVERY_RULE)
+        rules = [RULES[name][1] for name in names if name != PLURAL]
+        _settle(lines, numbers, rules, passes=_PASSES if names is _ALL else 1)
+    return lines, groups.get(_ALL, [])
+
+
+def _singular_keys(lines: list[str], others: list[int]) -> list[str]:
+    _settle(lines, [number for number, line in enumerate(lines) if _ENGLISH.search(line)], [singular], passes=1)
+    # Without an s a word may be one that other rules know.
+    _settle(lines, [number for number in others if _ENGLISH.search(lines[number])], _EVERY_RULE)
     return lines
 
 
@@ -89,9 +105,9 @@ def steps(text: str) -> list[Step]:
     return done
 
 
-def _settle(lines: list[str], numbers: list[int], rules: Sequence[Rule]) -> None:
+def _settle(lines: list[str], numbers: list[int], rules: Sequence[Rule], *, passes: int = _PASSES) -> None:
     """Apply rules to some of the lines until nothing changes: a rule may make something that an earlier one knows."""
-    for _ in range(_PASSES if rules else 0):
+    for left in reversed(range(passes if rules else 0)):
         if not numbers:
             return
         before = [lines[number] for number in numbers]
@@ -101,6 +117,8 @@ def _settle(lines: list[str], numbers: list[int], rules: Sequence[Rule]) -> None
         after = joined.split("\n")
         for number, line in zip(numbers, after, strict=True):
             lines[number] = line
+        if not left:
+            return
         numbers = [number for number, old, new in zip(numbers, before, after, strict=True) if old != new]
 
 

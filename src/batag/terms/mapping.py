@@ -21,6 +21,7 @@ _DEPTH_WEIGHT = 0.1
 _VAGUE = 0.4
 _USUAL = 0.02
 _FAR = 1
+_REMEMBERED = 100_000
 _NEARLY = 0.45
 _LEAST_SHARE = 0.002
 _PLACE_WEIGHT = 0.15
@@ -42,6 +43,7 @@ class Mapping:
     def __init__(self, taxonomy: Taxonomy, lexicon: Lexicon) -> None:
         self.taxonomy, self.lexicon = taxonomy, lexicon
         self._of_entry: dict[str, Match | None] = {}
+        self._of_end: dict[tuple[str, str, str], Match | None] = {}
 
     def find(self, key: str, *, entry: Entry | None = None, exact: bool = False) -> Match | None:
         """The category of a key, or of the kind of goods that it names, or None. Only by whole names if `exact`."""
@@ -180,11 +182,22 @@ class Mapping:
         """The category of the longest end of a key that is a name of a kind of goods or of a category."""
         head = _BEHIND.split(key, maxsplit=1)[0]
         for end in ends_of(head, whole=head != key):
-            kinds = [each.entry for each in self.lexicon.find(end) if each.entry.kind == GOODS and each.entry.id != without]
-            kinds.sort(key=lambda each: each.groups[0] != group)
-            exactly = (self._named(self._names(each), group=group or each.groups[0], end=end) for each in kinds)
-            found = next((match for match in exactly if match is not None), None) or self._named([end], group=group, end=end)
-            if found is not None:
+            if end not in self.taxonomy.whole and end not in self.taxonomy.parts and not self.lexicon.has(end):
+                continue
+            if (found := self._ended(end, group, without)) is not None:
                 share = len(end) / len(key)
                 return Match(found.id, round(found.confidence * (0.4 + 0.4 * share), 3), SUFFIX, end)
         return None
+
+    def _ended(self, end: str, group: str, without: str) -> Match | None:
+        """The category of an end that is a name; a few ends are those of very many tags."""
+        asked = end, group, without
+        if asked not in self._of_end:
+            kinds = [each.entry for each in self.lexicon.find(end) if each.entry.kind == GOODS and each.entry.id != without]
+            kinds.sort(key=lambda each: each.groups[0] != group)
+            exactly = (self._named(self._names(each), group=group or each.groups[0], end=end) for each in kinds)
+            found = next((match for match in exactly if match is not None), None)
+            if len(self._of_end) >= _REMEMBERED:
+                self._of_end.clear()
+            self._of_end[asked] = found or self._named([end], group=group, end=end)
+        return self._of_end[asked]

@@ -9,7 +9,7 @@ from opencc import OpenCC
 _OTHERS = re.compile("[^\u3400-\u4dbf\u4e00-\u9fff]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
-_SAME = str.maketrans("臺檯枱裏峯羣綫牀着麪溼汙脣喫爲衆盃麽鷄", "台台台裡峰群線床著麵濕污唇吃為眾杯麼雞")
+_SAME = str.maketrans("臺檯枱裏峯羣綫牀着麪溼汙脣喫爲衆盃麽鷄么苧", "台台台裡峰群線床著麵濕污唇吃為眾杯麼雞麼薴")
 """Two forms of one character that are both used in Traditional text."""
 _SHOWN = {"zh-Hans": "t2s", "ja": "t2jp"}
 
@@ -46,9 +46,7 @@ def _replace(lines: list[str], numbers: list[int], convert: Any) -> None:
 
 
 def _from_simplified(text: str) -> str:
-    convert = _converter("s2tw").convert
-    # Twice, because a few characters become one that is itself changed.
-    return str(convert(convert(text))).translate(_SAME)
+    return str(_converter("s2tw").convert(text)).translate(_SAME)
 
 
 def _from_both(text: str) -> str:

@@ -23,8 +23,9 @@ _SPACES = re.compile("[^\\S\n]+")
 _AND = re.compile(r"(?<=[a-z0-9]) and (?=[a-z0-9])")
 _TIGHT = re.compile(r" *([&/]) *")
 _MIDDLE = re.compile(r" *・+ *")
-_STRAY_HYPHEN = re.compile(rf"(?<![0-9a-z{CJK}+%°])-+|-+(?![0-9a-z{CJK}])")
-_ENDS = re.compile(r"^[ &/*.,・-]+|[ &/*.,・-]+$", re.MULTILINE)
+# A hyphen before a number at the beginning is a minus: -5.
+_STRAY_HYPHEN = re.compile(rf"(?<![0-9a-z{CJK}+%° ])(?<!^)-+|-+(?![0-9a-z{CJK}])|(?<= )-+(?![0-9])|^-+(?![0-9])", re.MULTILINE)
+_ENDS = re.compile(r"^(?:[ &/*.,・]|-(?![0-9]))+|[ &/*.,・-]+$", re.MULTILINE)
 _BETWEEN = re.compile(rf"(?<=[{CJK}]) +(?=[0-9a-z{CJK}])|(?<=[0-9a-z%]) +(?=[{CJK}])")
 
 

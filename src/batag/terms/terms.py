@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from batag.pages.languages import check_language
 from batag.pages.page import Tag
-from batag.terms.key import match_keys
-from batag.terms.lexicon import ANY, GOODS, PROMO, Entry, Found, Lexicon, read_lexicon
+from batag.terms.key import both_keys, match_keys
+from batag.terms.lexicon import ANY, BRAND, GOODS, PROMO, Entry, Found, Lexicon, read_lexicon
 from batag.terms.mapping import Mapping, Match
 from batag.terms.meaning import Meaning, kind_of_label
 from batag.terms.scripts import shown_in
@@ -60,8 +59,7 @@ class Terms:
         """The entries that the shop calls by a canonical form of its own; not if it has two for one entry."""
         found: dict[str, set[str]] = {}
         shown = list(dict.fromkeys(self.synonyms.canonical.values()))
-        keys = zip(shown, match_keys(shown), match_keys(shown, plural=False), strict=True)
-        for canonical, key, close in keys:
+        for canonical, key, close in zip(shown, *both_keys(shown), strict=True):
             entries = {each.entry.id for each in self.lexicon.find(key, close=close) if not each.marked}
             if len(entries) == 1:
                 found.setdefault(entries.pop(), set()).add(canonical)
@@ -74,11 +72,10 @@ class Terms:
     def meanings(self, asked: Sequence[_Asked]) -> list[Meaning]:
         """What many texts mean (text, label, language)."""
         texts = [text for text, _, _ in asked]
-        keys = zip(asked, match_keys(texts), match_keys(texts, plural=False), strict=True)
-        return [self._meaning(*each, key, close) for each, key, close in keys]
+        return [self._meaning(*each, key, close) for each, key, close in zip(asked, *both_keys(texts), strict=True)]
 
     def _meaning(self, text: str, label: str | None, language: str | None, key: str, close: str) -> Meaning:
-        found = self.lexicon.find(key, close=close)
+        found = self.lexicon.find(key, close=close) or self.lexicon.find_twice(close)
         kind = kind_of_label(label)
         entry, others = _chosen([each for each in found if each.entry.kind != PROMO], kind=kind, language=language)
         own = self.synonyms.get(key)
@@ -89,7 +86,9 @@ class Terms:
         elif entry is not None:
             canonical, by = self._shown(entry), LEXICON
         else:
-            canonical, by = shown_in(key, self.language), KEY
+            # What may be a brand keeps its s: Vans are no van.
+            maybe = any(each.entry.kind == BRAND for each in found) and kind in (BRAND, None)
+            canonical, by = shown_in(close if maybe else key, self.language), KEY
         category = None
         if self.mapping is not None and kind in (GOODS, None) and (entry is None or entry.kind == GOODS):
             category = self._category(own, key, entry, exact=kind is None and label is not None)
@@ -116,13 +115,24 @@ class Terms:
         if len(self._known) + len(new) > _REMEMBERED:
             self._known.clear()
             new = dict.fromkeys((tag.text, tag.label, language) for language, tags in listed for tag in tags)
-        for asked, meaning in zip(new, self.meanings(list(new)), strict=True):
-            self._known[asked] = meaning.canonical, None if meaning.category is None else meaning.category.id
+        for asked, key, close in zip(new, *both_keys([text for text, _, _ in new]), strict=True):
+            self._known[asked] = self._name(*asked, key, close)
         return [[self._named(tag, language) for tag in tags] for language, tags in listed]
+
+    def _name(self, text: str, label: str | None, language: str | None, key: str, close: str) -> tuple[str | None, str | None]:
+        """The canonical form and the category of a text. Most texts are no name of an entry, which is known at once."""
+        if key and not self.synonyms and not self.lexicon.knows(key, close):
+            kind = kind_of_label(label)
+            asked = self.mapping is not None and kind in (GOODS, None)
+            match = self.mapping.find(key, exact=kind is None) if asked and self.mapping is not None else None
+            return shown_in(key, self.language), None if match is None else match.id
+        meaning = self._meaning(text, label, language, key, close)
+        return meaning.canonical, None if meaning.category is None else meaning.category.id
 
     def _named(self, tag: Tag, language: str | None) -> Tag:
         canonical, category = self._known[tag.text, tag.label, language]
-        return replace(tag, canonical=canonical, category=category)
+        own = tag.field, tag.start, tag.end, tag.label, tag.text, tag.score, tag.normal, tag.source
+        return Tag(*own, canonical, category)
 
 
 def read_terms(*, synonyms: Path | str | None = None, taxonomy: Path | str | None = None, language: str = "en") -> Terms:
@@ -144,8 +154,7 @@ def _chosen(found: Sequence[Found], *, kind: str | None, language: str | None) -
     if len(everything) > 1:
         found = [each for each in found if not each.marked] or found
     entries = {each.entry.id: each.entry for each in found}
-    sure = len(entries) == 1 and (kind is not None or not all(each.marked for each in found))
-    entry = next(iter(entries.values())) if sure else None
+    entry = next(iter(entries.values())) if len(entries) == 1 else None
     return entry, tuple(each for each in everything if each is not entry)
 
 

@@ -7,17 +7,20 @@ tables (somebody has changed them), they are made. `python -m batag.terms.lexico
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
 from batag.terms.key import VERSION, match_keys
-from batag.terms.lexicon.entry import BRAND, COLUMNS, NO_NAMES, Entry, Row, read_rows, unmarked
+from batag.terms.lexicon.entry import ANY, BRAND, COLUMNS, NO_NAMES, Entry, Row, read_rows, unmarked
 
 KEYS = "keys.txt"
 _FOLDER = Path(__file__).parent
 _TAB, _BAR = "\t", "|"
+_CJK = "[\u3041-\u30ff\u3400-\u9fff]+"
+_TWO_SCRIPTS = re.compile(f"([!-~][ -~]*)({_CJK})|({_CJK})([!-~][ -~]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +67,40 @@ class Lexicon:
             self._entries[number] = self.rows[number].entry()
         return self._entries[number]
 
+    def has(self, key: str) -> bool:
+        """Whether a kind of goods, a feature or a word of advertising has a name of this key."""
+        return key in self._others
+
+    def knows(self, key: str, close: str) -> bool:
+        """Whether `find` would find anything."""
+        if key in self._others or close in self._brands:
+            return True
+        if not key.isascii():
+            return _TWO_SCRIPTS.fullmatch(close) is not None and bool(self.find_twice(close))
+        return key.replace(" ", "") in self._tight or close.replace(" ", "") in self._tight
+
     def find(self, key: str, *, close: str | None = None) -> list[Found]:
         """The entries with a name of this key. `close` is the key without the rule for plurals, by which brands are found."""
         brands = self._numbers(self._brands, key if close is None else close)
         found = [self._found(number, at) for number, at in brands]
         return found + [self._found(number, at) for number, at in self._numbers(self._others, key)]
 
+    def find_twice(self, close: str) -> list[Found]:
+        """The brand that a key names twice, in two scripts: lg樂金, 日立hitachi."""
+        halves = _TWO_SCRIPTS.fullmatch(close)
+        if halves is None:
+            return []
+        one, other = ({number for number, _ in self._numbers(self._brands, half.strip())} for half in halves.groups() if half)
+        return [Found(self.entry(number), ANY, False) for number in sorted(one & other)]
+
     def _numbers(self, index: dict[str, list[int]], key: str) -> list[tuple[int, str]]:
         numbers = index.get(key)
         if numbers is None:
-            key = self._tight.get(key.replace(" ", ""), "")
-            numbers = index.get(key) if key else None
-        return [(number, key) for number in dict.fromkeys(numbers or ())]
+            # The same letters with other spaces: hair dryer, hairdryer.
+            if not key.isascii() or (key := self._tight.get(key.replace(" ", ""), "")) not in index:
+                return []
+            numbers = index[key]
+        return [(number, key) for number in dict.fromkeys(numbers)]
 
     def _found(self, number: int, key: str) -> Found:
         entry = self.entry(number)
