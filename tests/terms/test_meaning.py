@@ -40,7 +40,7 @@ def test_a_word_that_is_a_brand_or_something_else_is_told_by_its_label() -> None
     assert (unknown.entry, unknown.canonical) == (None, "蘋果")
     assert {each.kind for each in unknown.others} == {"brand", "goods"}
     assert canonical("統一", label="brand") == "統一"
-    assert terms.meaning("統一").entry is None
+    assert terms.meaning("統一").canonical == "統一"
 
 
 def test_a_text_outside_of_the_lexicon_has_its_key_as_canonical_form() -> None:
