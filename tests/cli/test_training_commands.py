@@ -605,6 +605,7 @@ def test_what_batag_offers_is_there_and_nothing_else_is_promised() -> None:
         "evaluate",
         "load",
         "read_pages",
+        "top",
         "train",
         "write_pages",
     ]
