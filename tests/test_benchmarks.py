@@ -18,6 +18,7 @@ CALLS: dict[str, tuple[tuple[str, ...], str]] = {
     "labelling": (("data",), "--out"),
     "reading": ((), "--out"),
     "segmentation": ((), "--out"),
+    "shop_pages": (("bundle",), "--wrong"),
     "speed": (("bundle", "swift", "train"), "--out"),
     "steps": (("data", "taobao-words", "today"), "--runs"),
 }

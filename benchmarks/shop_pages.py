@@ -1,0 +1,101 @@
+"""A bundle on 120 hand-written shop pages (zh-Hant, ja, en; brand and goods), which no choice was made by: a last report.
+
+Run `python benchmarks/shop_pages.py BUNDLE [--richness POINT] [--json] [--wrong FILE]`. A tag is right by its exact borders,
+or ("same end") if a true tag of its label ends where it ends. The rule for borders is in docs/labelling.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from place import new_file
+
+import batag
+from batag.evaluation.tags import TagScores
+
+FOLDER = Path(__file__).parent / "shop_pages"
+LANGUAGES = ("zh-Hant", "ja", "en")
+LABELS = ("brand", "goods")
+Place = tuple[str, str, int, int]
+PLACES: dict[str, Callable[[Place], object]] = {"exact": lambda place: place, "same_end": lambda place: (*place[:2], place[3])}
+"""What two tags have in common if one counts as the other; a place is page id, field, start and end."""
+
+
+def tags_of(page: batag.Page, tags: Iterable[batag.Tag]) -> dict[tuple[Place, str], str]:
+    """The brands and goods among tags: place and label to text."""
+    return {((page.id, tag.field, tag.start, tag.end), tag.label): tag.text for tag in tags if tag.label in LABELS}
+
+
+def scores_of(pages: Sequence[batag.Page], predicted: Sequence[Sequence[batag.Tag]]) -> dict[str, Any]:
+    """Scores of each label and of all (micro), by exact borders and by the end of the tag."""
+    scores: dict[str, Any] = {"pages": len(pages)}
+    for name, common in PLACES.items():
+        counted = TagScores()
+        for page, tags in zip(pages, predicted, strict=True):
+            true, found = tags_of(page, page.tags), tags_of(page, tags)
+            counted.add(*([(common(place), label) for place, label in some] for some in (true, found)))
+        report = counted.report()
+        nothing = TagScores().report()["micro"]
+        scores[name] = {label: report["classes"].get(label, nothing) for label in LABELS} | {"micro": report["micro"]}
+    return scores
+
+
+def wrong_of(page: batag.Page, tags: Sequence[batag.Tag]) -> dict[str, Any] | None:
+    """What was missed and what should not be there on a page, or None if all is right."""
+    true, found = tags_of(page, page.tags), tags_of(page, tags)
+    sides = {"missed": (true, found), "not_true": (found, true)}
+    lists = {
+        side: [
+            {"field": place[1], "start": place[2], "label": label, "text": have[place, label]}
+            for place, label in have
+            if (place, label) not in other
+        ]
+        for side, (have, other) in sides.items()
+    }
+    return {"id": page.id, **page.fields, **lists} if any(lists.values()) else None
+
+
+def table(scores: dict[str, Any]) -> str:
+    """The scores as Markdown."""
+    lines = [
+        "| language | label | true | tagged | precision | recall | F1 | F1 same end |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for language, own in scores.items():
+        for label, row in own["exact"].items():
+            cells = [f"{100 * row[key]:.1f}" for key in ("precision", "recall", "f1")] + [
+                f"{100 * own['same_end'][label]['f1']:.1f}"
+            ]
+            lines.append(f"| {language} | {label} | {row['true']} | {row['predicted']} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("bundle")
+    parser.add_argument("--richness", help="clean, balanced, rich or a number from 0 to 1; default: balanced")
+    parser.add_argument("--json", action="store_true", help="print all scores as JSON")
+    parser.add_argument("--wrong", type=new_file, help="a JSONL file for what was missed or wrongly tagged on each page")
+    options = parser.parse_args()
+    try:
+        scores, wrong = {}, []
+        tagger = batag.load(options.bundle)
+        for language in LANGUAGES:
+            pages = list(batag.read_pages(FOLDER / f"{language}.jsonl", strict=True))
+            predicted = [tagger.tag(page, richness=options.richness) for page in pages]
+            scores[language] = scores_of(pages, predicted)
+            wrong += [found for page, tags in zip(pages, predicted, strict=True) if (found := wrong_of(page, tags))]
+    except batag.BatagError as error:
+        sys.exit(str(error))
+    if options.wrong:
+        options.wrong.write_text("".join(json.dumps(page, ensure_ascii=False) + "\n" for page in wrong), encoding="utf-8")
+    print(json.dumps(scores, indent=1) if options.json else table(scores))
+
+
+if __name__ == "__main__":
+    main()
