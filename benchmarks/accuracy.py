@@ -505,7 +505,7 @@ def main() -> None:
     parser.add_argument("--runs", type=new_folder, default="accuracy-runs")
     parser.add_argument("--out", type=new_folder, help="a folder for a Markdown and a JSON file of each corpus")
     parser.add_argument("--show", action="store_true", help="train nothing, print what is there")
-    parser.add_argument("--keep", action="store_true", help="take along seeds and systems of the JSON files in --out")
+    parser.add_argument("--keep", action="store_true", help="take along seeds, systems and corpora of the JSON files in --out")
     options = parser.parse_args()
     names, systems = options.corpora or list(CORPORA), options.systems.split(",")
     if unknown := [*(set(names) - set(CORPORA)), *(set(systems) - set(SYSTEMS))]:
@@ -528,12 +528,14 @@ def main() -> None:
             print(f"{done} of {len(missing)}: {job.system} {job.corpus} seed {job.seed}; {left / 60:.0f} min left", flush=True)
     summaries: dict[str, dict[str, Any]] = {}
     where = f"{platform.machine()}, torch {torch.__version__}, {date.today()}"
-    for name in names:
+    for name in CORPORA if options.keep else names:
         kept = [json.loads(kept_in(job).read_text("utf-8")) for job in work if job.corpus == name and kept_in(job).exists()]
-        if not kept:
-            continue
         path = options.out / f"accuracy-{name}.json" if options.out else None
         before = json.loads(path.read_text("utf-8"))["systems"] if options.keep and path is not None and path.exists() else {}
+        if not kept:
+            # The overview also has what earlier runs left.
+            summaries |= {name: before} if before else {}
+            continue
         text, summaries[name] = table(name, kept, before)
         print(text)
         if path is not None:
