@@ -276,6 +276,7 @@ def test_a_disk_that_fails_at_a_checkpoint_leaves_the_last_good_one(
     assert differing(outcome(folder), undisturbed) == []
 
 
+@pytest.mark.usefixtures("with_picture")
 @pytest.mark.parametrize("fault", mostly_long(["full", "read-only"], "full"))
 @pytest.mark.parametrize(
     "name", mostly_long([".metrics.*", "metrics.jsonl", ".model.*", ".bundle.json.*", ".curves.*"], ".model.*")
