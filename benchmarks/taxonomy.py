@@ -28,7 +28,7 @@ from batag.terms.taxonomy import Taxonomy
 from batag.terms.terms import Terms
 
 FILES = {"en": "en", "ja": "ja", "zh-Hant": "zh-TW", "zh-Hans": "zh-CN"}
-SAMPLE, WORDS, SEED = 200, 500, 20261118
+SAMPLE, WORDS, SEED = 200, 500, 20261120
 
 
 def alone(terms: Terms, goods: list[Entry], language: str) -> tuple[dict[str, Meaning], dict[str, Any]]:
@@ -58,6 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shopify", type=Path)
     parser.add_argument("--tags", type=Path, help="labelled pages with tags of the label goods")
+    parser.add_argument("--label", default=GOODS, help="the label of goods in --tags")
     parser.add_argument("--out", type=new_folder, default="benchmarks/results/taxonomy")
     arguments = parser.parse_args()
     paths = {language: arguments.shopify / folder / "categories.txt" for language, folder in FILES.items()}
@@ -90,7 +91,16 @@ def main() -> None:
     sample = draw.sample(mapped, SAMPLE)
     (arguments.out / "sample.tsv").write_text("\n".join(line(whole.taxonomy, each) for each in sample) + "\n", encoding="utf-8")
     if arguments.tags is not None:
-        words = sorted({tag.text for page in read_pages(arguments.tags) for tag in page.tags if tag.label == GOODS})
+        count = Counter(tag.text for page in read_pages(arguments.tags) for tag in page.tags if tag.label == arguments.label)
+        words = sorted(count)
+        known = [
+            each.text for each in whole.meanings([(word, GOODS, "zh-Hans") for word in words]) if each.category is not None
+        ]
+        report["all tags"] = {
+            "texts": len(count),
+            "texts mapped": len(known) / len(count),
+            "tags mapped": sum(count[text] for text in known) / count.total(),
+        }
         words = sorted(draw.sample(words, min(WORDS, len(words))))
         tags = whole.meanings([(word, GOODS, "zh-Hans") for word in words])
         report["tags"] = {"words": len(words), "mapped": sum(each.category is not None for each in tags) / len(words)}

@@ -245,3 +245,43 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     refused(typed("terms", "explain", "x", "--synonyms", huge), 1, "too large", "BATAG_MAX_TERMS_BYTES")
     refused(typed("terms", "explain", "x", "--taxonomy", huge), 1, "too large")
     refused(typed("terms", "import", huge, "--out", tmp_path / "o.tsv"), 1, "too large")
+
+
+# Odd and bad files
+
+
+@pytest.mark.parametrize(
+    ("text", "note"), [("", "own.txt: has no synonyms"), ("Acme = Aa1\nAcme = Aa1\n", "own.txt:2: 'Aa1' is listed")]
+)
+def test_odd_synonyms_work_with_a_note_apart_from_the_answer(tmp_path: Path, text: str, note: str) -> None:
+    path = written(tmp_path / "own.txt", text)
+    done = typed("terms", "explain", "日立", "--synonyms", path, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["canonical"] == "HITACHI"
+    assert note in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_list_without_paths_is_imported_with_a_note(tmp_path: Path) -> None:
+    done = typed("terms", "import", write(tmp_path / "flat.csv", ["path", "Shoes", "Hats"]), "--out", tmp_path / "o.tsv")
+    assert done.returncode == 0
+    assert "all 2 categories are at the top" in done.stderr
+    assert "2 categories of shop" in done.stdout
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfea\0", b"\0\1\2", b"x" * 300_000], ids=["empty", "utf-16", "binary", "long"])
+def test_a_file_that_has_no_tagged_pages_is_refused(tmp_path: Path, taxonomy: Path, data: bytes) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(data)
+    refused(typed("terms", "merge", bad, "--out", tmp_path / "a.proposed"), 1, "bad.txt")
+    refused(typed("terms", "map", bad, "--taxonomy", taxonomy), 1, "bad.txt")
+    assert not (tmp_path / "a.proposed").exists()
+
+
+def test_a_folder_is_refused_wherever_a_file_is_meant(tmp_path: Path, tagged: Path, taxonomy: Path) -> None:
+    out = tmp_path / "a.proposed"
+    refused(typed("terms", "merge", tmp_path, "--out", out), 1, "is a folder")
+    refused(typed("terms", "map", tmp_path, "--taxonomy", taxonomy), 1, "is a folder")
+    refused(typed("terms", "map", tagged, "--taxonomy", tmp_path), 1, "Is a directory")
+    refused(typed("terms", "import", tmp_path, "--out", tmp_path / "o.tsv"), 1, "Is a directory")
+    refused(typed("terms", "explain", "x", "--synonyms", tmp_path), 1, "Is a directory")

@@ -67,6 +67,9 @@ def test_googles_file_without_numbers_has_paths_as_ids(tmp_path: Path) -> None:
         (["編號,分類", "8,鞋類＞靴子"], "8", "鞋類 > 靴子"),
         (["id,level 1,level 2", "7,Shoes,", "8,Shoes,Boots"], "8", "Shoes > Boots"),
         (["id,path", "8,Shoes > Boots", "7,Shoes"], "8", "Shoes > Boots"),
+        (["# ours", "", "id,path", "8,Shoes > Boots"], "8", "Shoes > Boots"),
+        (["id,path", "8,Shoes > Boots\u2028and more"], "8", "Shoes > Boots and more"),
+        (["Shoes,Boots"], "Shoes > Boots", "Shoes > Boots"),
     ],
 )
 def test_a_shops_own_table_is_read(tmp_path: Path, lines: list[str], id: str, path: str) -> None:
@@ -133,6 +136,17 @@ def test_a_damaged_file_of_google_is_one_clear_line(
         (["id,path", "7,"], ["bad.csv:2", "no category"]),
         (["id,path", "7,Shoes >  > Boots"], ["bad.csv:2", "without a name"]),
         ([""], ["bad.csv", "no list of categories"]),
+        (["", "# nothing"], ["bad.csv", "no category"]),
+        (["id,path", "7,Shoes", "", '8,"Shoes > Boots', "9,Hats"], ["bad.csv:4", "quote that is not closed"]),
+        (["id,path", '7,"Shoes"x'], ["bad.csv:2", "cannot be read as a table"]),
+        (["id,path", "7," + "x" * 200_000], ["bad.csv:2", "a name of 200,000 characters"]),
+        (["id,path", "7," + "x" * 600], ["bad.csv:2", "a name of 600 characters"]),
+        (["id,path", "7," + " > ".join("x" * 20_000)], ["bad.csv:2", "a path of 20,000 levels"]),
+        (["name,price", "shoe,3.50"], ["bad.csv:2", "no column is a path", "'3.50'", "column path"]),
+        (["id,parent,name", "1,2,Shoes", "2,1,Boots"], ["bad.csv:1", "parents, without paths"]),
+        (["id", "1", "2"], ["bad.csv:2", "no category"]),
+        (['{"id": 1}'], ["bad.csv", "no table of categories"]),
+        (["<html>", "<p>Shoes"], ["bad.csv", "no table of categories"]),
     ],
 )
 def test_a_damaged_table_of_a_shop_is_one_clear_line(tmp_path: Path, lines: list[str], says: list[str]) -> None:

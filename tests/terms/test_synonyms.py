@@ -128,3 +128,56 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(limits, "settings", Settings(max_terms_bytes=100))
     with pytest.raises(InputError, match=r"too large.*200 bytes.*BATAG_MAX_TERMS_BYTES"):
         read_synonyms(path)
+
+
+# What can be used but is odd
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# our own names\n", "\ufeff"])
+def test_a_file_without_synonyms_works_and_says_so(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "synonyms.txt"
+    path.write_text(text, encoding="utf-8")
+    terms = read_terms(synonyms=path)
+    assert canonical(terms, "日立") == "HITACHI"
+    (note,) = terms.synonyms.notes
+    assert "synonyms.txt: has no synonyms" in note
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (["Acme = Aa1", "Acme = Aa1"], ["own.txt:2: 'Aa1'", "line 1"]),
+        (["Acme = Aa1, Bb1, Aa1"], ["own.txt:1: 'Aa1'", "earlier in the line"]),
+        (["Acme = Aa1, Bb1", "# again", "Acme = Aa1, Bb1"], ["own.txt:3: 'Aa1'", "one other"]),
+        (["Acme = Aa1, Bb1, Cc1"] * 2, ["own.txt:2: 'Aa1'", "2 others"]),
+    ],
+)
+def test_a_name_that_is_listed_twice_works_and_is_named_with_its_line(lines: list[str], says: list[str]) -> None:
+    terms = own(*lines)
+    assert canonical(terms, "aa1") == "Acme"
+    (note,) = terms.synonyms.notes
+    assert all(each in note for each in says), note
+
+
+def test_other_spellings_and_further_lines_of_a_canonical_form_are_nothing_odd() -> None:
+    assert own("Acme = Aa1, AA 1", "Acme = Bb1", "ACME = Cc1").synonyms.notes == ()
+
+
+def test_a_character_that_is_no_text_is_named_with_its_line() -> None:
+    with pytest.raises(InputError, match=r"own\.txt:2: .* no text"):
+        own("Acme = Aa1", "Bcme = B\0b")
+
+
+def test_lines_are_counted_as_editors_count_them(tmp_path: Path) -> None:
+    path = tmp_path / "synonyms.txt"
+    path.write_bytes("Acme = a\u2028b, c\x0cd\r\nno equals\r\n".encode())
+    with pytest.raises(InputError, match=r"synonyms\.txt:2: .* has no ="):
+        read_synonyms(path)
+
+
+def test_a_very_long_line_costs_no_more_than_its_length() -> None:
+    many = ", ".join(f"name{number}" for number in range(20_000))
+    assert canonical(own(f"Acme = {many}"), "name19999") == "Acme"
+    with pytest.raises(InputError, match="name of 3,000,000 characters") as raised:
+        own("Acme = " + "b" * 3_000_000)
+    assert len(str(raised.value)) < 700

@@ -13,18 +13,23 @@ from batag.terms.lexicon import GOODS, Entry, Lexicon
 from batag.terms.parts import ends_of, without_particles
 from batag.terms.taxonomy import Taxonomy
 
-NAME, SYNONYM, PART, SUFFIX = "name", "synonym", "part", "suffix"
-_SURE = {NAME: 1.0, SYNONYM: 0.9, PART: 0.7}
+NAME, SYNONYM, PART, BROADER, SUFFIX = "name", "synonym", "part", "broader", "suffix"
+_SURE = {NAME: 1.0, SYNONYM: 0.9, PART: 0.7, BROADER: 0.5}
 _BEHIND = re.compile(r" (?:for|with|of|in|without) ")
 _FIRST, _OTHER, _PART = 1.0, 0.6, 0.7
+_ENGLISH = 2.0
+"""Taxonomies are written in English; their other languages are translations, not always right."""
 _DEPTH_WEIGHT = 0.1
-_VAGUE = 0.4
+_VAGUE = 0.6
 _USUAL = 0.02
 _FAR = 1
 _REMEMBERED = 100_000
 _NEARLY = 0.45
 _LEAST_SHARE = 0.002
 _PLACE_WEIGHT = 0.15
+_LEAST_LANGUAGES = 2
+_LIKELY = 0.15
+Weights = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class Mapping:
             match = self.of_entry(entry)
             by_name = match is not None and match.by == SYNONYM and match.name == key
             return Match(match.id, _SURE[NAME], NAME, key) if match is not None and by_name else match
-        own = self._named([key], group="")
+        own = self._named({key: _FIRST}, group="")
         return own if own is not None or exact else self._by_end(key, group="")
 
     def of_entry(self, entry: Entry) -> Match | None:
@@ -61,24 +66,48 @@ class Mapping:
         if entry.id not in self._of_entry:
             names = self._names(entry)
             match = self._named(names, group=entry.groups[0])
+            several = len(self.taxonomy.languages) > 1
+            match = self._checked(entry, match)
             if match is None:
-                ends = [end for key in names if (end := self._by_end(key, group=entry.groups[0], without=entry.id))]
-                match = self._most(ends)
+                ends = self._ends(entry)
+                match = self._most(ends) or (self._roughly(ends, group=entry.groups[0]) if several else None)
             elif match.by == NAME:
                 match = Match(match.id, _SURE[SYNONYM], SYNONYM, match.name)
             self._of_entry[entry.id] = match
         return self._of_entry[entry.id]
 
-    def _most(self, ends: Sequence[Match]) -> Match | None:
-        """The lowest category above most of what the ends of several names lead to, by confidence."""
-        if not ends:
-            return None
+    def _checked(self, entry: Entry, match: Match | None) -> Match | None:
+        """A match, or the category of the wider kind of goods if the match does not lie below it."""
+        wider = self._wider(entry)
+        return wider if wider is not None and (match is None or wider.id not in self.taxonomy.ancestors(match.id)) else match
+
+    def _wider(self, entry: Entry) -> Match | None:
+        """The category of the wider kind of goods, or of one wider still."""
+        wider = self.lexicon.wider(entry)
+        match = None if wider is None else self.of_entry(wider)
+        return None if match is None else Match(match.id, _SURE[BROADER], BROADER, match.name)
+
+    def _ends(self, entry: Entry) -> list[tuple[str, Match]]:
+        """What the ends of the names of a kind of goods lead to, with the language of each."""
+        names = [(language, key) for language, key in self.lexicon.keys(entry) if language in self.taxonomy.languages]
+        found = ((language, self._by_end(key, group=entry.groups[0], without=entry.id)) for language, key in names)
+        return [(language, match) for language, match in found if match is not None]
+
+    def _most(self, found: Sequence[tuple[str, Match]]) -> Match | None:
+        """The lowest category above most of what the ends of several names lead to, by confidence. If there are several
+        languages, two of them must lead there: an end alone is often another thing (sea cucumber)."""
+        ends = [match for _, match in found]
         support: dict[str, float] = {}
-        for each in ends:
+        languages: dict[str, set[str]] = {}
+        for language, each in found:
             for id in self.taxonomy.ancestors(each.id):
                 support[id] = support.get(id, 0.0) + each.confidence
+                languages.setdefault(id, set()).add(language)
         half = sum(each.confidence for each in ends) / 2
-        most = [id for id, number in support.items() if number > half and self.taxonomy.depths[id]]
+        least = min(_LEAST_LANGUAGES, len(self.taxonomy.languages))
+        most = [
+            id for id, number in support.items() if number > half and self.taxonomy.depths[id] and len(languages[id]) >= least
+        ]
         if not most:
             return None
         id = max(most, key=lambda each: (self.taxonomy.depths[each], support[each]))
@@ -86,8 +115,26 @@ class Mapping:
         best = max(own, key=lambda each: (each.id == id, each.confidence))
         return Match(id, best.confidence, SUFFIX, best.name)
 
-    def _names(self, entry: Entry) -> list[str]:
-        return [key for language, key in self.lexicon.keys(entry) if language in self.taxonomy.languages]
+    def _roughly(self, found: Sequence[tuple[str, Match]], *, group: str) -> Match | None:
+        """The category below the top where the best of the ends leads and where many kinds of the group are."""
+        _, shares = self._usual.get(group, (None, {}))
+        places = [(self._branches[each.id][1], each) for _, each in found]
+        likely = [(shares.get(id, 0.0), each.confidence, id, each) for id, each in places if shares.get(id, 0.0) >= _LIKELY]
+        if not likely:
+            return None
+        _, confidence, id, best = max(likely, key=lambda each: each[:3])
+        return Match(id, round(confidence / 2, 3), SUFFIX, best.name)
+
+    def _names(self, entry: Entry) -> dict[str, float]:
+        """The keys of the names of a kind of goods, and what each counts: the usual name of a language more than others."""
+        found: dict[str, float] = {}
+        seen: set[str] = set()
+        for language, key in self.lexicon.keys(entry):
+            if language in self.taxonomy.languages:
+                usual = _ENGLISH if language == "en" and len(self.taxonomy.languages) > 1 else _FIRST
+                found[key] = found.get(key, 0.0) + (_OTHER if language in seen else usual)
+                seen.add(language)
+        return found
 
     @cached_property
     def _branches(self) -> dict[str, tuple[str, str]]:
@@ -124,19 +171,20 @@ class Mapping:
             for group, own in tops.items()
         }
 
-    def _named(self, names: Sequence[str], *, group: str, end: str | None = None, anywhere: bool = False) -> Match | None:
+    def _named(self, names: Weights, *, group: str, end: str | None = None, anywhere: bool = False) -> Match | None:
         """The category that most of the names have, in the branches where the group usually is. If they stand for the `end`
         of a longer name, it must not be a vague one."""
         tops, shares = self._usual.get(group, (None, {}))
         votes: dict[str, float] = {}
         first: dict[str, tuple[str, str]] = {}
-        for place, key in enumerate(names):
-            weight = _OTHER if place else _FIRST
+        alone = end is None and tops is not None
+        alone = alone and not any(self._branches[id][0] in (tops or ()) for key in names for id in self.taxonomy.named(key))
+        for key, weight in names.items():
             loose = without_particles(key)
             partly = [*self.taxonomy.partly_named(key), *(self.taxonomy.partly_named(loose) if loose != key else ())]
             for ids, by, share in ((self.taxonomy.named(key), NAME, 1.0), (dict.fromkeys(partly), PART, _PART)):
                 own = [id for id in ids if tops is None or self._branches[id][0] in tops]
-                if not own and end is None and (place == 0 or anywhere) and by == NAME and len(ids) == 1:
+                if not own and by == NAME and len(ids) == 1 and (anywhere or (alone and key.isascii())):
                     own = list(ids)  # a name that nothing else has
                 for id in own:
                     if end is not None and (self.taxonomy.is_vague(end, id) or self.taxonomy.is_vague(key, id)):
@@ -199,5 +247,8 @@ class Mapping:
             found = next((match for match in exactly if match is not None), None)
             if len(self._of_end) >= _REMEMBERED:
                 self._of_end.clear()
-            self._of_end[asked] = found or self._named([end], group=group, end=end)
+            found = found or self._named({end: _FIRST}, group=group, end=end)
+            if found is None and not without and not end.isascii() and kinds:
+                found = self.of_entry(kinds[0])  # a kind of goods that has its own category by its ends
+            self._of_end[asked] = found
         return self._of_end[asked]

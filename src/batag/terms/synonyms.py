@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,14 +12,16 @@ from batag.terms.key import match_keys
 from batag.terms.limits import read_limited
 
 _COMMAS = re.compile("[,，、;；]")
+_CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
 _LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
 class Synonyms:
-    """Canonical forms by the key of each name; a canonical form is its own."""
+    """Canonical forms by the key of each name; a canonical form is its own. `notes` says what a person may not have meant."""
 
     canonical: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def get(self, key: str) -> str | None:
         """The canonical form of a key, or None."""
@@ -45,7 +47,7 @@ def read_synonyms(path: Path | str) -> Synonyms:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError("is not UTF-8", where=f"{path}:{line}", todo="Save the synonyms as UTF-8 text") from error
-    return parse_synonyms(text.splitlines(), where=str(path))
+    return parse_synonyms(re.split("\r\n|\r|\n", text), where=str(path))
 
 
 def parse_synonyms(lines: Iterable[str], *, where: str) -> Synonyms:
@@ -53,6 +55,7 @@ def parse_synonyms(lines: Iterable[str], *, where: str) -> Synonyms:
     parents: dict[str, _Name] = {}
     shown: dict[str, _Name] = {}
     named: dict[str, _Name] = {}
+    twice: list[tuple[_Name, _Name]] = []
     for head, names in _groups(lines, where):
         first = shown.setdefault(head.key, head)
         for name in names:
@@ -65,9 +68,22 @@ def parse_synonyms(lines: Iterable[str], *, where: str) -> Synonyms:
             if before.key != head.key:
                 what = f"{name.text!r} has two canonical forms, {before.text!r} (line {named[name.key].line}) and {head.text!r}"
                 raise InputError(what, where=f"{where}:{name.line}", todo="Keep one of them")
-            named.setdefault(name.key, name)
+            if (same := named.setdefault(name.key, name)) is not name and same.text == name.text:
+                twice.append((same, name))
     _check_cycles(parents, named, where)
-    return Synonyms(_ends(parents, shown))
+    return Synonyms(_ends(parents, shown), _notes(shown, twice, where))
+
+
+def _notes(shown: Mapping[str, _Name], twice: Sequence[tuple[_Name, _Name]], where: str) -> tuple[str, ...]:
+    """Nothing at all, or the same name again, changes nothing; but somebody may have meant something else."""
+    if not shown:
+        return (f"{where}: has no synonyms, so it changes nothing. Lines are like Levi's = LEVIS, リーバイス",)
+    if not twice:
+        return ()
+    first, again = twice[0]
+    others = f", and so {'is one other' if len(twice) == 2 else f'are {len(twice) - 1:,} others'}" if len(twice) > 1 else ""
+    before = "earlier in the line" if first.line == again.line else f"in line {first.line}"
+    return (f"{where}:{again.line}: {again.text!r} is listed {before} already{others}. Once is enough",)
 
 
 def _groups(lines: Iterable[str], where: str) -> Iterator[tuple[_Name, list[_Name]]]:
@@ -80,7 +96,9 @@ def _groups(lines: Iterable[str], where: str) -> Iterator[tuple[_Name, list[_Nam
         head, equals, rest = line.partition("=")
         names = [each.strip() for each in _COMMAS.split(rest)]
         what = ""
-        if not equals:
+        if _CONTROL.search(line):
+            what = "has a character that is no text"
+        elif not equals:
             what = "has no ="
         elif not head.strip():
             what = "has no canonical form before the ="

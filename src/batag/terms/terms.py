@@ -27,7 +27,8 @@ class Terms:
     """Says what tags mean. The lexicon is read when the first tag is asked for; `language` is that of canonical forms."""
 
     def __init__(self, *, synonyms: Synonyms | None = None, taxonomy: Taxonomy | None = None, language: str = "en") -> None:
-        self.synonyms, self.taxonomy, self.language = synonyms or Synonyms(), taxonomy, check_language(language)
+        self.synonyms = Synonyms() if synonyms is None else synonyms
+        self.taxonomy, self.language = taxonomy, check_language(language)
         self._known: dict[_Asked, tuple[str | None, str | None]] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -5,6 +5,6 @@
 """
 
 from batag.terms.lexicon.entry import ANY, BRAND, FEATURE, GOODS, KINDS, PROMO, Entry
-from batag.terms.lexicon.lexicon import Found, Lexicon, read_lexicon
+from batag.terms.lexicon.lexicon import Found, Lexicon, lexicon_digest, read_lexicon
 
-__all__ = ["ANY", "BRAND", "FEATURE", "GOODS", "KINDS", "PROMO", "Entry", "Found", "Lexicon", "read_lexicon"]
+__all__ = ["ANY", "BRAND", "FEATURE", "GOODS", "KINDS", "PROMO", "Entry", "Found", "Lexicon", "lexicon_digest", "read_lexicon"]

@@ -14,7 +14,8 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from batag.terms.key import VERSION, match_keys
-from batag.terms.lexicon.entry import ANY, BRAND, COLUMNS, NO_NAMES, Entry, Row, read_rows, unmarked
+from batag.terms.lexicon.broader import read_broader
+from batag.terms.lexicon.entry import ANY, BRAND, COLUMNS, GOODS, NO_NAMES, Entry, Row, read_rows, unmarked
 
 KEYS = "keys.txt"
 _FOLDER = Path(__file__).parent
@@ -35,8 +36,8 @@ class Found:
 class Lexicon:
     """Rows of tables, and for each row the keys of its names: cells as in the table, with | between."""
 
-    def __init__(self, rows: Sequence[Row], keys: Sequence[str]) -> None:
-        self.rows = rows
+    def __init__(self, rows: Sequence[Row], keys: Sequence[str], *, folder: Path = _FOLDER) -> None:
+        self.rows, self._folder = rows, folder
         self._keys = keys
         self._entries: dict[int, Entry] = {}
         self._tight: dict[str, str] = {}
@@ -124,6 +125,15 @@ class Lexicon:
         """The language and key of each name of a kind of goods or a feature."""
         return [(language, key) for language, key, _ in self._named(self._places[entry.kind, entry.id])]
 
+    def wider(self, entry: Entry) -> Entry | None:
+        """The wider kind of goods that a kind is one of, if the list of wider kinds names it."""
+        number = self._places.get((GOODS, self._broader.get(entry.id, "")))
+        return None if number is None else self.entry(number)
+
+    @cached_property
+    def _broader(self) -> dict[str, str]:
+        return read_broader(self._folder)
+
     @cached_property
     def _places(self) -> dict[tuple[str, str], int]:
         return {(row.kind, row.line.partition(_TAB)[0]): number for number, row in enumerate(self.rows) if row.kind != BRAND}
@@ -137,8 +147,13 @@ def read_lexicon(folder: Path = _FOLDER) -> Lexicon:
     if stored.is_file():
         first, _, rest = stored.read_text(encoding="utf-8").partition("\n")
         if first == _digest(folder):
-            return Lexicon(rows, rest.split("\n"))
-    return Lexicon(rows, make_keys(rows))
+            return Lexicon(rows, rest.split("\n"), folder=folder)
+    return Lexicon(rows, make_keys(rows), folder=folder)
+
+
+def lexicon_digest() -> str:
+    """A digest of batag's own lexicon: another one means other names."""
+    return _digest(_FOLDER)
 
 
 def write_keys(folder: Path = _FOLDER) -> None:

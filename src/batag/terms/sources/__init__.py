@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -33,11 +34,11 @@ def import_taxonomy(paths: Sequence[Path | str], *, language: str | None = None)
 def _read(path: Path, language: str | None) -> Listing:
     data = read_limited(path, what="a taxonomy")
     try:
-        lines = data.decode("utf-8-sig").splitlines()
+        lines = re.split("\r\n|\r|\n", data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError("is not UTF-8", where=f"{path}:{line}", todo="Save it as UTF-8 text") from error
-    if "\0" in "".join(lines[:5]) or not any(map(str.strip, lines)):
+    if "\0" in "".join(lines) or not any(map(str.strip, lines)):
         raise InputError(
             "is no list of categories", where=str(path), todo="Name a taxonomy as it was downloaded, or a CSV of paths"
         )

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from batag.errors import InputError
 
 Path = tuple[str, ...]
+_MOST_LEVELS = 50
+_LONGEST_NAME = 500
 
 
 @dataclass
@@ -26,10 +28,21 @@ class Listing:
             raise InputError(
                 f"the id {id!r} is there twice (line {self.lines[id]})", where=f"{self.where}:{line}", todo="Remove one"
             )
-        if not all(path):
-            raise InputError(f"a category without a name in {' > '.join(path)!r}", where=f"{self.where}:{line}", todo="Name it")
+        self.check(path, line)
         self.paths[id] = path
         self.lines[id] = line
+
+    def check(self, path: Path, line: int) -> None:
+        """Refuse a path that no taxonomy has."""
+        where = f"{self.where}:{line}"
+        if not all(path):
+            raise InputError(f"a category without a name in {' > '.join(path)[:80]!r}", where=where, todo="Name it")
+        if len(path) > _MOST_LEVELS:
+            what = f"a path of {len(path):,} levels, more than {_MOST_LEVELS}"
+            raise InputError(what, where=where, todo="Write one path per line, such as Shoes > Boots")
+        if (longest := max(map(len, path))) > _LONGEST_NAME:
+            what = f"a name of {longest:,} characters, more than {_LONGEST_NAME}"
+            raise InputError(what, where=where, todo="Write one path per line, such as Shoes > Boots")
 
     def parents(self) -> dict[str, str]:
         """The id of the parent of each category ("" at the top); a parent that is not listed is an error."""

@@ -5,12 +5,17 @@ import re
 from collections.abc import Sequence
 
 from batag.errors import InputError
+from batag.settings import settings
 from batag.terms.sources.listing import Listing
 
 _PATH = frozenset(
     ["path", "category", "categories", "分類", "分类", "類別", "类别", "カテゴリ", "カテゴリー", "fullpath", "full_path"]
 )
 _ID = frozenset(["id", "category_id", "categoryid", "code", "編號", "编号", "代碼", "代码", "コード"])
+_PARENT = frozenset(["parent", "parent_id", "parentid", "上層", "上级", "父類別", "父类别", "親", "親id", "親カテゴリ"])
+_AMOUNT = re.compile(r"[-+$¥€£]?\d[\d.,]*%?")
+_NO_TABLE = ("{", "[", "<", "%PDF")
+_PATHS = "Write the path of each category, such as Shoes > Boots, in a column path (and its id in a column id)"
 _BETWEEN = re.compile(r"\s*(?:>|›|»|＞)\s*|\s+/\s+")
 
 
@@ -22,19 +27,21 @@ def is_mine(lines: Sequence[str]) -> bool:
 def read(lines: Sequence[str], where: str) -> Listing:
     """The categories of a table; those above that are not listed are added. Without ids the path is the id."""
     found = Listing(where, "shop")
-    delimiter = "\t" if "\t" in lines[0] else ";" if ";" in lines[0] and "," not in lines[0] else ","
-    rows = list(csv.reader(lines, delimiter=delimiter))
-    header = [each.strip().lower() for each in rows[0]]
+    rows = _rows(lines, where)
+    if not rows:
+        return found
+    top, first = rows[0]
+    header = [each.strip().lower() for each in first]
     named = bool({*header} & (_PATH | _ID)) or any(
         re.fullmatch(r"(?:level|l|大|中|小)?\W*\d?(?:分類|分类|カテゴリ)?", each) for each in header
     )
     id_at = next((place for place, each in enumerate(header) if named and each in _ID), None)
     path_at = next((place for place, each in enumerate(header) if named and each in _PATH), None)
+    if path_at is None and {*header} & _PARENT:
+        raise InputError("is a table of ids and parents, without paths", where=f"{where}:{top}", todo=_PATHS)
     above: dict[tuple[str, ...], str] = {}
-    for number, row in enumerate(rows[named:], 1 + named):
+    for number, row in rows[named:]:
         cells = [each.strip() for each in row]
-        if not any(cells):
-            continue
         if len(cells) != len(header):
             what = f"has {len(cells)} columns instead of {len(header)}"
             raise InputError(what, where=f"{where}:{number}", todo="The line may be cut: write it again")
@@ -44,6 +51,9 @@ def read(lines: Sequence[str], where: str) -> Listing:
         path = tuple(part.strip() for level in levels for part in _BETWEEN.split(level))
         if not path:
             raise InputError("no category in this line", where=f"{where}:{number}", todo="Write a path such as Shoes > Boots")
+        if path_at is None and len(levels) > 1 and (amount := next(filter(_AMOUNT.fullmatch, levels), None)):
+            raise InputError(f"no column is a path, and {amount!r} is no category", where=f"{where}:{number}", todo=_PATHS)
+        found.check(path, number)
         for depth in range(1, len(path)):
             if path[:depth] not in above:
                 above[path[:depth]] = " > ".join(path[:depth])
@@ -57,6 +67,27 @@ def read(lines: Sequence[str], where: str) -> Listing:
         above[path] = own
         found.add(own, path, number)
     return found
+
+
+def _rows(lines: Sequence[str], where: str) -> list[tuple[int, list[str]]]:
+    """The rows that are neither empty nor a comment, with their line."""
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    if first.lstrip().startswith(_NO_TABLE):
+        raise InputError("is no table of categories", where=where, todo=_PATHS)
+    delimiter = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
+    csv.field_size_limit(settings.max_record_bytes)  # the limit is the process's: whoever reads a table sets it
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+    rows: list[tuple[int, list[str]]] = []
+    number = 1
+    try:
+        for row in reader:
+            if any(map(str.strip, row)) and not row[0].startswith("#"):
+                rows.append((number, row))
+            number = reader.line_num + 1
+    except csv.Error as error:
+        what = "has a quote that is not closed" if "unexpected end" in str(error) else f"cannot be read as a table ({error})"
+        raise InputError(what, where=f"{where}:{number}", todo="The line may be damaged: write it again") from error
+    return rows
 
 
 def parents(listing: Listing) -> dict[str, str]:
