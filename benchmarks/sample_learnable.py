@@ -100,7 +100,7 @@ def recall(language: str, *, pages: int, seed: int) -> dict[str, dict[str, float
     known = {"goods": set[str](), "brand": set[str]()}
     train, dev = [], []
     votes: dict[str, dict[str, int]] = {}
-    for page in sample_pages(language, pages=pages, seed=seed):
+    for page in sample_pages(language, pages=pages, seed=seed, style="paper"):
         for tag in page.tags:
             known[tag.label].add(key(tag.text))
         for tokens in fields_in_tokens(page, segmentation):
@@ -108,7 +108,7 @@ def recall(language: str, *, pages: int, seed: int) -> dict[str, dict[str, float
             for word, label in tokens:
                 counts = votes.setdefault(key(word), dict.fromkeys(LABELS, 0))
                 counts[label] += 1
-    for page in sample_pages(language, pages=max(pages // 2, 200), split="dev", seed=seed):
+    for page in sample_pages(language, pages=max(pages // 2, 200), split="dev", seed=seed, style="paper"):
         dev += fields_in_tokens(page, segmentation)
     memory = {word: max(counts, key=lambda label: counts[label]) for word, counts in votes.items()}
 

@@ -1,6 +1,7 @@
-"""The sample catalogue: made-up product pages of five shops in three languages; the same seed gives the same bytes."""
+"""The sample catalogue: made-up product pages; the same seed gives the same bytes."""
 
-from batag.sample.catalogue import LANGUAGES, SHOPS, sample_pages
+from batag.sample.catalogue import LANGUAGES, SHOPS, STYLES, sample_pages
+from batag.sample.export import check_export, write_export
 from batag.sample.pool import SPLITS
 
-__all__ = ["LANGUAGES", "SHOPS", "SPLITS", "sample_pages"]
+__all__ = ["LANGUAGES", "SHOPS", "SPLITS", "STYLES", "check_export", "sample_pages", "write_export"]

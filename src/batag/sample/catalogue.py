@@ -8,6 +8,7 @@ from random import Random
 
 from batag.errors import UsageError
 from batag.pages.page import Page
+from batag.sample import shops
 from batag.sample.brand import Forms, brand_pool, name_pool, rare_brand_pool
 from batag.sample.draft import Draft
 from batag.sample.goods import Goods, GoodsPools, goods_pools
@@ -17,18 +18,28 @@ from batag.sample.noise import Noise
 from batag.sample.pool import SPLITS, Pool
 from batag.sample.template import Templates, Writer
 
+STYLES = ("shops", "paper")
 LANGUAGES = ("zh-Hant", "ja", "en")
+"""The languages of the style `paper`."""
 SHOPS = ("cosmetics", "furniture", "fashion", "shoes", "general")
 JOINERS = {"zh-Hant": "", "ja": "", "en": " "}
 BREAKS = ("<br>", "<br>", "<br/>", "<br />\n", "</p><p>")
 
 
-def sample_pages(language: str = "zh-Hant", *, pages: int = 2000, split: str = "train", seed: int = 0) -> Iterator[Page]:
-    """Yield the first `pages` pages of a split of the sample catalogue; the same seed gives the same pages."""
-    if language not in LANGUAGES:
-        raise UsageError(f"the sample catalogue has no language {language!r}", todo=f"Choose one of {', '.join(LANGUAGES)}.")
+def sample_pages(
+    language: str = "zh-Hant", *, pages: int = 2000, split: str = "train", seed: int = 0, style: str = "shops"
+) -> Iterator[Page]:
+    """Yield the first `pages` pages of a split; the same seed gives the same pages. The style `shops` is drawn from the
+    lexicon, with brands, goods and features; `paper` are the five shops with the ratios of the paper."""
+    if style not in STYLES:
+        raise UsageError(f"the sample catalogue has no style {style!r}", todo=f"Choose one of {', '.join(STYLES)}.")
+    languages = LANGUAGES if style == "paper" else shops.LANGUAGES
+    if language not in languages:
+        raise UsageError(f"the sample catalogue has no language {language!r}", todo=f"Choose one of {', '.join(languages)}.")
     if split not in SPLITS:
         raise UsageError(f"the sample catalogue has no split {split!r}", todo=f"Choose one of {', '.join(SPLITS)}.")
+    if style == "shops":
+        return shops.shop_pages(language, pages=pages, split=split, seed=seed)
     return _pages(language, split, pages, seed)
 
 
