@@ -126,7 +126,7 @@ def test_vectors_that_do_not_fit_are_refused_when_they_are_loaded(bundle: Path, 
         ({"kind": "character_vectors"}, "does not fit"),
         ({"files": ["word_vectors.ja.json", "word_vectors.ja.safetensors"]}, r"does not list word_vectors\.ja"),
         ({"files": ["../secret.json", "word_vectors.safetensors"]}, "pattern"),
-        ({"files": []}, "at least 2"),
+        ({"files": []}, "neither two files"),
         ({"kind": "pickle"}, "word_vectors"),
     ],
 )

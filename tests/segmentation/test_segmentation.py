@@ -111,7 +111,7 @@ def test_the_origin_of_untouched_text_is_the_word() -> None:
 
 @pytest.mark.parametrize("language", ["zh-Hant", "ja", "en"])
 def test_sample_pages_keep_the_way_back(language: str) -> None:
-    for page in sample_pages(language, pages=60):
+    for page in sample_pages(language, pages=60, style="paper"):
         check(page, AUTO(page))
 
 

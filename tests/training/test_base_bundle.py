@@ -22,10 +22,10 @@ from batag.pages.problems import Problems
 from batag.training.base_bundle import recipe_of
 from batag.training.data import DataFiles, read_data
 from batag.training.examples import Example
-from batag.training.loop import padded_labels, padded_weights, weighted_loss
 from batag.training.prepared import PreparedRun
 from batag.training.recipe import read_recipe
 from batag.training.run import Run
+from batag.training.targets import padded_labels, padded_weights, weighted_loss
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 

@@ -115,7 +115,7 @@ def test_counts_are_those_of_the_tokens_that_are_learnt_from() -> None:
 @pytest.mark.parametrize("language", ["en", "zh-Hant", "ja"])
 @pytest.mark.parametrize("scheme", ["flat", "bio"])
 def test_the_labels_of_sample_pages_say_the_same_as_their_tags(language: str, scheme: str) -> None:
-    pages = list(sample_pages(language, pages=30))
+    pages = list(sample_pages(language, pages=30, style="paper"))
     segmentation = Segmentation()
     found = label_words(pages, segmentation)
     chosen = build_scheme(scheme, found.class_tokens)
@@ -288,7 +288,7 @@ def test_too_few_pages_to_hold_some_out_ask_for_dev(tmp_path: Path) -> None:
 
 def twins(pages: int) -> Iterator[Page]:
     """Sample pages, each with two near-duplicates: another number, and another case."""
-    for each in sample_pages("en", pages=pages):
+    for each in sample_pages("en", pages=pages, style="paper"):
         for number in range(3):
             fields = {name: f"{text} 1{number}7" for name, text in each.fields.items()}
             if number == 2:

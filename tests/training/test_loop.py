@@ -29,7 +29,6 @@ from batag.training.loop import (
     EpochDone,
     Learner,
     StepDone,
-    padded_labels,
     page_loss,
     rate_of,
     take_step,
@@ -37,6 +36,7 @@ from batag.training.loop import (
 )
 from batag.training.recipe import Recipe, read_recipe
 from batag.training.schedule import learning_rate
+from batag.training.targets import padded_labels
 
 pytestmark = pytest.mark.usefixtures("few_rounds")
 CPU = torch.device("cpu")

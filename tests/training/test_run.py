@@ -133,7 +133,7 @@ def test_pages_that_are_in_no_file_are_written_beside_the_run_and_it_can_be_resu
 
 
 def test_training_again_into_the_folder_of_a_run_leaves_its_pages_alone(tmp_path: Path) -> None:
-    pages = list(sample_pages("en", pages=12))
+    pages = list(sample_pages("en", pages=12, style="paper"))
     settings = [*TINY, "training.epochs=1"]
     batag.train(pages, dev=pages[:4], out=tmp_path / "run", settings=as_dict(*settings), device="cpu")
     with pytest.raises(InputError, match="is there already"):

@@ -40,7 +40,7 @@ WORDS = [["新しい", "ソニー", "の", "りんご"], ["zzz", "防水"]]
 
 
 def pages_in(language: str, split: str = "train") -> list[Page]:
-    return list(sample_pages(language, pages=40, split=split, seed=0))
+    return list(sample_pages(language, pages=40, split=split, seed=0, style="paper"))
 
 
 def trained(folder: Path, *pages: Page, settings: list[str] | None = None) -> Path:

@@ -14,21 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from batag.bundles.description import AGAIN, DESCRIPTION, DICTIONARY, FORMAT, KNOWN, MODEL, VOCABULARY, Description
+from batag.bundles.description import AGAIN, DESCRIPTION, DICTIONARY, FORMAT, KNOWN, MODEL, TERMS, VOCABULARY, Description
 from batag.bundles.digest import check_digest, with_digest
 from batag.bundles.exported import engines_of
 from batag.bundles.file import check_file, checked_bytes, read_bytes
+from batag.bundles.found import find_bundle as find_bundle
 from batag.bundles.pretrained import check_backbone, feature_files, load_pretrained
 from batag.bundles.weights import Floats, check_finite, check_weights, empty_classifier, map_arrays, wanted_weights
 from batag.errors import BatagError, InputError
 from batag.evaluation.operating_point import Dial
 from batag.features.featurizer import Featurizer
 from batag.features.pretrained import PretrainedFeatures
+from batag.features.term_lists import TermLists, parse_names
 from batag.features.vocabulary import Vocabulary
 from batag.labels.scheme import Scheme
 from batag.pages.file import open_output, sync_folder
 from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.segmentation import Segmentation
+from batag.terms.lexicon import lexicon_digest
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,7 +71,9 @@ class Bundle:
     @property
     def segmentation(self) -> Segmentation:
         described = self.description.segmentation
-        return Segmentation(described.name, rules=described.rules, dictionary=self.dictionary)
+        return Segmentation(
+            described.name, rules=described.rules, dictionary=self.dictionary, spaces=self.description.input.spaces
+        )
 
     @cached_property
     def pretrained(self) -> PretrainedFeatures | None:
@@ -76,10 +81,20 @@ class Bundle:
         return load_pretrained(self.folder, self.description)
 
     @cached_property
+    def terms(self) -> TermLists | None:
+        """The term lists of the bundle, or None. The lexicon is the installed one, even if it is newer than the bundle."""
+        described = self.description.terms
+        own: tuple[tuple[str, str], ...] = ()
+        if described.own:
+            lines = checked_bytes(self.folder, self.description, TERMS).decode(errors="replace").split("\n")
+            own = parse_names(lines, where=str(self.folder / TERMS))
+        return TermLists(bool(described.lexicon), own) or None
+
+    @cached_property
     def featurizer(self) -> Featurizer:
         """The featurizer of the bundle, for the model and for engines."""
         input, head = self.description.input.model_dump(), self.description.head.model_dump()
-        return Featurizer.build(self.vocabulary, input=input, head=head, pretrained=self.pretrained)
+        return Featurizer.build(self.vocabulary, input=input, head=head, pretrained=self.pretrained, terms=self.terms)
 
     @cached_property
     def known(self) -> Mapping[str, Floats] | None:
@@ -108,6 +123,7 @@ def write_bundle(
     dictionary: Dictionary | None,
     description: Mapping[str, Any],
     pretrained: PretrainedFeatures | None = None,
+    terms: TermLists | None = None,
 ) -> None:
     """Write a bundle to a temporary folder and move it into place. It replaces an older bundle there, whose exported engines
     are kept if they were made from the same weights."""
@@ -125,12 +141,16 @@ def write_bundle(
         }
         if dictionary is not None:
             contents[DICTIONARY] = "".join(f"{term}\n" for term in dictionary.terms).encode()
+        if terms is not None and terms.own:
+            contents[TERMS] = terms.text().encode()
         features, files_of_features = feature_files(pretrained)
         contents |= files_of_features
         engines, kept = engines_of(folder, contents)
         contents |= kept
         files = {name: {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)} for name, data in contents.items()}
-        whole = {"format": FORMAT} | dict(description) | {"features": features, "engines": engines, "files": files}
+        lists = {"lexicon": lexicon_digest() if terms and terms.lexicon else "", "own": len(terms.own) if terms else 0}
+        made = {"features": features, "terms": lists, "engines": engines, "files": files}
+        whole = {"format": FORMAT} | dict(description) | made
         contents[DESCRIPTION] = with_digest(whole)
         for name, data in contents.items():
             (making / name).parent.mkdir(exist_ok=True)
@@ -172,18 +192,6 @@ def read_bundle(folder: Path | str) -> Bundle:
         check_file(folder, description, name)
     check_backbone(folder, description)
     return bundle
-
-
-def find_bundle(folder: Path) -> Path:
-    """Return the folder of the bundle: this folder, or `bundle` in the folder of a run."""
-    for each in (folder, folder / "bundle"):
-        if (each / DESCRIPTION).is_file():
-            return each
-    if (folder / "last.safetensors").is_file() or (folder / "recipe.toml").is_file():
-        todo = f"Its training is not finished: batag train --resume {folder}"
-        raise InputError("is a run without a bundle", where=str(folder), todo=todo)
-    what = f"has no {DESCRIPTION}" if folder.is_dir() else "is not there" if not folder.exists() else "is not a folder"
-    raise InputError(what, where=str(folder), todo="Name the folder of a bundle or of a finished run")
 
 
 def read_description(folder: Path) -> Description:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from batag.features.term_lists import LEXICON
 from batag.labels.scheme import Scheme
 from batag.pages.fields import KNOWN_KEYS
 
@@ -14,6 +15,7 @@ FORMAT = 1
 DESCRIPTION = "bundle.json"
 MODEL, VOCABULARY, DICTIONARY, GRAPH = "model.safetensors", "vocabulary.json", "dictionary.txt", "model.onnx"
 KNOWN = "known_words.safetensors"
+TERMS = "terms.tsv"
 BACKBONE = "backbone"
 LONGEST_WINDOW = 16_384
 """Upper bound of the window; attention costs its square."""
@@ -23,7 +25,7 @@ Size = Annotated[int, Field(ge=1, le=65_536)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 Name = Annotated[str, Field(min_length=1)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-_OWN = "|".join(name.replace(".", r"\.") for name in (MODEL, VOCABULARY, DICTIONARY, GRAPH, KNOWN))
+_OWN = "|".join(name.replace(".", r"\.") for name in (MODEL, VOCABULARY, DICTIONARY, GRAPH, KNOWN, TERMS))
 _OF_WORDS = r"(word|character)_vectors(\.[A-Za-z-]+)?\.(json|safetensors)"
 _OF_BACKBONE = r"backbone/[a-z_]+(\.bpe)?\.(json|txt|model|safetensors)"
 FileName = Annotated[str, Field(pattern=rf"^({_OWN}|{_OF_WORDS}|{_OF_BACKBONE})$", max_length=64)]
@@ -59,15 +61,32 @@ class InputOf(_Part):
     ngram_buckets: Annotated[int, Field(ge=1, le=10_000_000)]
     shape_buckets: Annotated[int, Field(ge=1, le=1_000_000)]
     part_of_speech_buckets: Annotated[int, Field(ge=0, le=1_000_000)]
+    spaces: bool = False
 
 
 class FeatureOf(_Part):
-    """One kind of pretrained features (word vectors, character vectors or a backbone), for one language or for all."""
+    """One kind of pretrained features (word vectors, character vectors or a backbone), for one language or for all.
+    `shipped` is the digest of those that come with batag, which are not copied into the bundle."""
 
     kind: Literal["word_vectors", "character_vectors", "backbone"]
     language: str | None
     width: Size
-    files: Annotated[list[FileName], Field(min_length=2)]
+    files: list[FileName]
+    shipped: str = ""
+
+    @model_validator(mode="after")
+    def _is_somewhere(self) -> Self:
+        if bool(self.shipped) == bool(self.files) or len(self.files) == 1:
+            raise ValueError("it names neither two files nor features that come with batag")
+        return self
+
+
+class TermsOf(_Part):
+    """The term lists whose names are features: the digest of the lexicon it was trained with (empty without), and the number of
+    names of its own, which stand in `terms.tsv`."""
+
+    lexicon: str = ""
+    own: Annotated[int, Field(ge=0)] = 0
 
 
 class EncoderOf(_Part):
@@ -149,6 +168,7 @@ class Description(_Part):
     dictionaries: dict[Name, str]
     input: InputOf
     features: list[FeatureOf]
+    terms: TermsOf = TermsOf()
     encoder: EncoderOf
     head: HeadOf
     window: Annotated[int, Field(ge=2, le=LONGEST_WINDOW)]
@@ -180,6 +200,11 @@ class Description(_Part):
         return sum(each.width for each in self.features)
 
     @property
+    def terms_setting(self) -> str:
+        """The value of `input.terms` for a training that continues; names of its own come with the bundle."""
+        return LEXICON if self.terms.lexicon else ""
+
+    @property
     def reads_pages(self) -> bool:
         """Whether a backbone reads whole pages, so that a word's vector depends on its context."""
         return any(each.kind == BACKBONE for each in self.features)
@@ -198,6 +223,8 @@ class Description(_Part):
         if any(other.offsets[name] < offset for one, other in pairwise(self.dial) for name, offset in one.offsets.items()):
             raise ValueError("an offset of the dial falls as richness rises")
         wanted = {MODEL, VOCABULARY, *(file for each in self.features for file in each.files)}
+        if self.terms.own:
+            wanted.add(TERMS)
         if missing := sorted(wanted - self.files.keys()):
             raise ValueError(f"it does not list {missing[0]}")
         return self

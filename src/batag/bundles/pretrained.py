@@ -9,6 +9,7 @@ from batag.bundles.description import AGAIN, BACKBONE, DESCRIPTION, Description,
 from batag.errors import InputError
 from batag.features.character_vectors import CharacterVectors
 from batag.features.pretrained import PretrainedFeatures, PretrainedWords, join, join_words
+from batag.features.shipped import SHIPPED, shipped_digest
 from batag.features.word_vectors import WordVectors
 
 _WORDS = {each.kind: each for each in (WordVectors, CharacterVectors)}
@@ -43,11 +44,17 @@ def load_pretrained(folder: Path, description: Description) -> PretrainedFeature
     for part, each in zip(found.parts if found is not None else (), description.features, strict=True):
         if part.kind != each.kind or part.width != each.width:
             what = f"does not fit {DESCRIPTION}: {part.width} features per token, not {each.width}"
-            raise InputError(what, where=str(folder / each.files[-1]), todo=AGAIN)
+            raise InputError(what, where=str(folder / (each.files or [DESCRIPTION])[-1]), todo=AGAIN)
     return found
 
 
 def _words(folder: Path, feature: FeatureOf) -> PretrainedWords:
+    if feature.shipped:
+        name = feature.language or ""
+        if name not in SHIPPED or shipped_digest(name) != feature.shipped:
+            what = f"was made with other pretrained features ({name}) than come with this batag"
+            raise InputError(what, where=str(folder / DESCRIPTION), todo="Use the bundle of this batag, or train it again")
+        return SHIPPED[name]()
     try:
         names, arrays = ((folder / name).read_bytes() for name in feature.files)
         return _WORDS[feature.kind].of_files(names, arrays, language=feature.language)

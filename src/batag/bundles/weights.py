@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from batag.heads.classifier import TokenClassifier
 
 Floats = NDArray[np.float32]
-_DAMAGED = (SafetensorError, ValueError, KeyError, TypeError, RuntimeError, OverflowError)
+SCALE = ".scale"
+_KINDS: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2"), "I8": np.dtype("i1")}
+_DAMAGED = (SafetensorError, ValueError, KeyError, IndexError, TypeError, RuntimeError, OverflowError)
 
 
 def map_arrays(path: Path) -> dict[str, Floats]:
-    """Return the float32 arrays of a safetensors file, memory-mapped so that all processes share them."""
+    """Return the arrays of a safetensors file. Float32 is memory-mapped, so that all processes share it; float16, and int8 with
+    a `.scale` for each row (of a compact bundle), are expanded to float32."""
     try:
         with safe_open(path, "np") as file:
             slices = [(name, file.get_slice(name)) for name in file.offset_keys()]
@@ -38,12 +41,15 @@ def map_arrays(path: Path) -> dict[str, Floats]:
         whole = np.memmap(path, dtype=np.uint8, mode="c").view(np.ndarray)
         found: dict[str, Floats] = {}
         for name, kind, shape in kinds:
-            if kind != "F32":
+            if kind not in _KINDS:
                 raise InputError(f"holds {kind} instead of float32 numbers in {name}", where=str(path), todo=AGAIN)
-            size = 4 * math.prod(shape)
-            array = whole[place : place + size].view("<f4").reshape(shape)
-            found[name] = array if array.flags.aligned else array.copy()
+            size = _KINDS[kind].itemsize * math.prod(shape)
+            array = whole[place : place + size].view(_KINDS[kind]).reshape(shape)
+            found[name] = array.astype(np.float32) if kind != "F32" or not array.flags.aligned else array
             place += size
+        for name in [name for name in found if name.endswith(SCALE)]:
+            scale = found.pop(name)
+            found[name.removesuffix(SCALE)] *= scale[:, None]
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", where=str(path), todo="Check its rights") from error
     except _DAMAGED as error:

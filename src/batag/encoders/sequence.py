@@ -29,7 +29,7 @@ def page_words(fields: Sequence[TokenizedField]) -> tuple[list[str], list[int]]:
         if field.name != MAIN_FIELD and field.tokens:
             words.append(f"<{field.name}>")
         starts.append(len(words))
-        words += field.words
+        words += field.marked_words
     return words, starts
 
 

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.bundles.description import GRAPH, KNOWN, EngineOf
 from batag.bundles.exported import add_engine
+from batag.bundles.found import check_own
 from batag.encoders.position import sinusoid
 from batag.engines.engine import Engine
 from batag.engines.int8 import input_ranges
@@ -52,8 +53,11 @@ class Exported:
     refused: str = ""
 
 
-def export(bundle: Bundle, *, engine: str, pages: Sequence[LabelledWords], force: bool = False) -> Exported:
-    """Build an engine, compare it with float32 torch on pages, and add it to the bundle if it passes (or with `force`)."""
+def export(
+    bundle: Bundle, *, engine: str, pages: Sequence[LabelledWords], force: bool = False, known_words: bool = True
+) -> Exported:
+    """Build an engine, compare it with float32 torch on pages, and add it to the bundle if it passes (or with `force`).
+    Precomputed vectors of frequent words, which save time at the start, are left out without `known_words`."""
     check_export(bundle, engine=engine)
     if not pages:
         raise InputError("no page to check the export on", todo="Give pages that have tokens")
@@ -78,7 +82,7 @@ def export(bundle: Bundle, *, engine: str, pages: Sequence[LabelledWords], force
         rate = round(rates[engine] * plain.tokens_per_second / rates["torch"], 1)
         entry = EngineOf(tokens_per_second=rate, largest_difference=parity.largest, checked=parity.to_dict(), ranges=ranges)
         files = {GRAPH: graph} if graph else {}
-        if KNOWN not in bundle.description.files and (known := reference.table.known()):
+        if known_words and KNOWN not in bundle.description.files and (known := reference.table.known()):
             files[KNOWN] = save(known)
         add_engine(bundle.folder, engine, entry, files=files, torch=plain)
     return Exported(engine, parity, rates[engine], refused)
@@ -99,6 +103,7 @@ def check_export(bundle: Bundle, *, engine: str) -> None:
     """Raise an error before any work if an export is impossible."""
     if engine not in EXPORTED:
         raise UsageError(f"{engine!r} cannot be exported", todo=f"There are {' and '.join(EXPORTED)}; every bundle has torch")
+    check_own(bundle.folder)
     if engine == "onnx" and (missing := [name for name in _LIBRARIES if find_spec(name) is None]):
         raise UsageError(f"exporting needs {' and '.join(missing)}", todo=TRAIN_EXTRA)
     if bundle.description.reads_pages:

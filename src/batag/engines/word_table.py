@@ -87,7 +87,7 @@ class WordTable:
     def known(self) -> dict[str, Floats]:
         """The rows of the most frequent training words, to be saved in a bundle; empty where tokens are characters."""
         words = self.featurizer.vocabulary.words[:_LISTED]
-        if not words or self.featurizer.keys(words) is not words:
+        if not words or self.featurizer.plain_keys(words) is not words:
             return {}
         with self._lock:
             (rows,) = self._numbers([words])
@@ -96,14 +96,14 @@ class WordTable:
     def look_up(self, pages: Sequence[Sequence[str]]) -> tuple[Floats, NDArray[np.bool_], Floats]:
         """Vectors [B,L,D], the mask of real tokens [B,L], and the window CRF scores [B,L,C] (0 without one)."""
         with self._lock:
-            rows_BL = self._numbers(pages)
+            rows_BL = self._numbers(list(map(self.featurizer.keys, pages)))
             return self._vectors[rows_BL], rows_BL > 0, window_scores(rows_BL, self._window)
 
-    def _numbers(self, pages: Sequence[Sequence[str]]) -> Ints:
+    def _numbers(self, pages: Sequence[Sequence[Key]]) -> Ints:
         if len(self._rows) >= _REMEMBERED:
             self._forget()
         known = self._rows
-        keys = list(chain.from_iterable(map(self.featurizer.keys, pages)))
+        keys = list(chain.from_iterable(pages))
         numbers: list[Any] = list(map(known.get, keys))
         if None in numbers:
             new: list[Key] = []

@@ -17,14 +17,24 @@ from numpy.typing import NDArray
 
 from batag.features.batches import Floats
 from batag.features.pretrained import PretrainedFeatures
+from batag.features.term_lists import Hiding, TermLists
+from batag.features.term_matcher import Hides
 from batag.features.vocabulary import PADDING, Vocabulary
-from batag.features.word import Key, WordFeatures, hashed, ngram_rows, shape, whole_word, window_rows
+from batag.features.word import Key, WordFeatures, hashed, list_parts, ngram_rows, shape, whole_word, window_rows
+from batag.segmentation.segmentation import SPACE
 from batag.segmentation.speech import has_han_or_kana, parts_of_speech, words_around
 
 _REMEMBERED = 100_000
 _CHARACTERS = 0.8
 _LOCK = Lock()
-_RICH = {"min_ngram": 1, "max_ngram": 4, "ngram_buckets": 20_000, "shape_buckets": 1_000, "part_of_speech_buckets": 0}
+_RICH: dict[str, Any] = {
+    "min_ngram": 1,
+    "max_ngram": 4,
+    "ngram_buckets": 20_000,
+    "shape_buckets": 1_000,
+    "part_of_speech_buckets": 0,
+    "spaces": False,
+}
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
@@ -74,7 +84,8 @@ class _Known:
 @dataclass(frozen=True, kw_only=True)
 class Featurizer:
     """Computes all features of words: number, hashed n-grams, shape, parts of speech, features of a window CRF that sees
-    `window` words to each side, and pretrained features. Without `ngram_buckets` a word has only its number.
+    `window` words to each side, pretrained features, and the names of term lists that it is found in. Without `ngram_buckets`
+    a word has only its number.
 
     It is immutable; the features of words are cached, up to a limit.
     """
@@ -86,8 +97,10 @@ class Featurizer:
     ngram_buckets: int = 0
     shape_buckets: int = 0
     part_of_speech_buckets: int = 0
+    spaces: bool = False
     window: int = 0
     window_buckets: int = 1
+    terms: TermLists | None = None
     _rows: dict[Key, int] = field(default_factory=dict, init=False, repr=False, compare=False)
     _known: list[_Known] = field(default_factory=list, init=False, repr=False, compare=False)
 
@@ -99,11 +112,12 @@ class Featurizer:
         input: Mapping[str, Any],
         head: Mapping[str, Any] = MappingProxyType({}),
         pretrained: PretrainedFeatures | None = None,
+        terms: TermLists | None = None,
     ) -> Featurizer:
         """Build the featurizer from the `input` and `head` tables of a recipe or bundle."""
         sizes = {name: input.get(name, usual) for name, usual in _RICH.items()} if input["kind"] == "rich" else {}
         window = {"window": head.get("window_crf", 0), "window_buckets": head.get("window_crf_buckets", 1)}
-        return cls(vocabulary=vocabulary, pretrained=pretrained, **sizes, **window)
+        return cls(vocabulary=vocabulary, pretrained=pretrained, terms=terms, **sizes, **window)
 
     @staticmethod
     def fold(word: str) -> str:
@@ -115,9 +129,34 @@ class Featurizer:
         """The number of pretrained features per token; 0 without any."""
         return self.pretrained.width if self.pretrained is not None else 0
 
-    def keys(self, words: Sequence[str]) -> Sequence[Key]:
-        """The cache keys of words. Where tokens are single characters (as in many corpora), a key includes the dictionary word
-        around the character."""
+    def keys(self, words: Sequence[str], *, hides: Hides | None = None) -> Sequence[Key]:
+        """The cache keys of the words of a page. The key of a word inside a listed name or behind a space includes its code."""
+        spaced: set[int] = set()
+        if self.spaces:
+            spaced = {number for number, word in enumerate(words) if word[:1] == SPACE and len(word) > 1}
+            words = self.unmarked(words)
+        plain = self.plain_keys(words)
+        if not self.part_of_speech_buckets:
+            return plain
+        codes = self.terms.matcher.codes(words, hides=hides, spaced=spaced) if self.terms else {}
+        for number in spaced:
+            codes[number] = f"{codes[number]} {SPACE}" if number in codes else SPACE
+        if not codes:
+            return plain
+        keys = list(plain)
+        for number, code in codes.items():
+            key = keys[number]
+            word, around, place = (key, key, "") if isinstance(key, str) else key[:3]
+            keys[number] = (word, around, place, code)
+        return keys
+
+    def unmarked(self, words: Sequence[str]) -> Sequence[str]:
+        """The words without the marks of spaces."""
+        return [word[1:] if word[:1] == SPACE and len(word) > 1 else word for word in words] if self.spaces else words
+
+    def plain_keys(self, words: Sequence[str]) -> Sequence[Key]:
+        """The keys without term lists. Where tokens are single characters (as in many corpora), a key includes the dictionary
+        word around the character."""
         if not self.part_of_speech_buckets or list(map(len, words)).count(1) < _CHARACTERS * len(words):
             return words
         keys: list[Key] = []
@@ -129,9 +168,9 @@ class Featurizer:
 
     def features(self, key: Key, clusters: Sequence[str] = ()) -> WordFeatures:
         """The features of one word; `clusters` are its clusters in the pretrained features."""
-        word, around, place = (key, key, "") if isinstance(key, str) else key
+        word, around, place = (key, key, "") if isinstance(key, str) else key[:3]
         named = (*parts_of_speech(around), *clusters) if self.part_of_speech_buckets or self.window else ()
-        parts = [f"{part}{place}" for part in (*named, *place)] if self.part_of_speech_buckets else []
+        parts = [*(f"{part}{place}" for part in (*named, *place)), *list_parts(key)] if self.part_of_speech_buckets else []
         ngrams = {"min_ngram": self.min_ngram, "max_ngram": self.max_ngram, "buckets": self.ngram_buckets}
         return WordFeatures(
             self.vocabulary.number(self.fold(word) if self.ngram_buckets else word),
@@ -149,10 +188,18 @@ class Featurizer:
         vectors, clusters = words.look_up(list(map(whole_word, keys)))
         return list(map(self.features, keys, clusters)), vectors
 
-    def batch(self, pages: Sequence[Sequence[str]], *, window: bool = True, pretrained: bool = True) -> Batch[Array]:
-        """The features of pages (lists of words), padded to one length; `window` and `pretrained` features can be left out."""
+    def batch(
+        self,
+        pages: Sequence[Sequence[str]],
+        *,
+        window: bool = True,
+        pretrained: bool = True,
+        hiding: Hiding | None = None,
+    ) -> Batch[Array]:
+        """The features of pages (lists of words), padded to one length; `window` and `pretrained` features can be left out, and
+        listed names be hidden."""
         with _LOCK:
-            keys = list(map(self.keys, pages))
+            keys = [self.keys(words, hides=hiding.of_page(number) if hiding else None) for number, words in enumerate(pages)]
             rows_BL = self._numbered(keys)
             distinct, inverse = _distinct(rows_BL)
             known = [self._known[row] for row in distinct]
@@ -169,7 +216,9 @@ class Featurizer:
             arrays["window"], arrays["window_offsets"] = _concatenated([rows for each in known for rows in each.window])
         if pretrained and self.pretrained is not None:
             vectors = [each.pretrained for each in known if each.pretrained is not None]
-            arrays["pretrained"] = self.pretrained.of(pages, np.stack(vectors)[of_token_BL] if vectors else None)
+            arrays["pretrained"] = self.pretrained.of(
+                [*map(self.unmarked, pages)], np.stack(vectors)[of_token_BL] if vectors else None
+            )
         return Batch(**arrays)
 
     def _numbered(self, pages: Sequence[Sequence[Key]]) -> Ints:

@@ -10,8 +10,9 @@ _RUNS = re.compile(r"(.)\1+")
 _LONGEST = 64
 _AFFIX = 3
 _BEGUN = {step: crc32(f"{step}:".encode()) for step in range(-16, 17)}
-Key = str | tuple[str, str, str]
-"""A word; or a character with the dictionary word around it and its position there."""
+Key = str | tuple[str, str, str] | tuple[str, str, str, str]
+"""A word; or a character with the dictionary word around it and its position there. A word inside a listed name has its code as
+the fourth part (the second is then the word itself, the third empty)."""
 
 
 class WordFeatures(NamedTuple):
@@ -28,6 +29,11 @@ class WordFeatures(NamedTuple):
 def whole_word(key: Key) -> str:
     """The word of a key; for a character, the dictionary word around it."""
     return key if isinstance(key, str) else key[1]
+
+
+def list_parts(key: Key) -> list[str]:
+    """The lists that a word is found in, with its place in the name: `list:B-brand`."""
+    return [f"list:{each}" for each in key[3].split(" ")] if len(key) == 4 and not isinstance(key, str) else []
 
 
 def hashed(text: str, buckets: int) -> int:
@@ -67,9 +73,9 @@ def window_rows(key: Key, parts_of_speech: Sequence[str], *, side: int, buckets:
 
 def window_features(key: Key, parts_of_speech: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """The window CRF's features of a word if it is the labelled word, if it is adjacent to it, and if it is further away."""
-    word, around, place = (key, key, "") if isinstance(key, str) else key
+    word, around, place = (key, key, "") if isinstance(key, str) else key[:3]
     around = around[:_LONGEST].lower()
-    far = [f"w={word[:_LONGEST]}", f"shape={shape(word)}"]
+    far = [f"w={word[:_LONGEST]}", f"shape={shape(word)}", *list_parts(key)]
     near = far + [f"part={part}{place}" for part in parts_of_speech]
     sizes = range(1, _AFFIX + 1)
     affixes = [affix for size in sizes if size <= len(word) for affix in (f"first={word[:size]}", f"last={word[-size:]}")]

@@ -40,5 +40,5 @@ def sample_corpus(folder: Path, *, pages: int) -> Corpus:
     folder.mkdir(parents=True, exist_ok=True)
     for part, path in files.items():
         amount = pages if part == "train" else max(pages // 4, 10)
-        write_pages((page for each in LANGUAGES for page in sample_pages(each, pages=amount, split=part)), path)
+        write_pages((page for each in LANGUAGES for page in sample_pages(each, pages=amount, split=part, style="paper")), path)
     return Corpus("sample", files["train"], files["dev"], files["test"])

@@ -23,6 +23,8 @@ _BATCH = 64
 _unseen = Cleaner(["controls", "width"])
 _without_tags = Cleaner(["html", "urls"])
 _MAY_HOLD_TAGS = re.compile("[<&/.]")
+SPACE = "▁"
+"""Before a word that stands behind a space."""
 
 
 @dataclass(slots=True)
@@ -43,12 +45,28 @@ class TokenizedField:
     name: str
     cleaned: Cleaned
     tokens: list[Offsets]
+    spaces: bool = False
 
     @property
     def words(self) -> list[str]:
         """The cleaned text of each token."""
         text = self.cleaned.text
         return [text[start:end] for start, end in self.tokens]
+
+    @property
+    def marked_words(self) -> list[str]:
+        """The words, with `SPACE` before those that stand behind a space if that is asked for; between words of Latin letters
+        spaces say nothing."""
+        words = self.words
+        if not self.spaces:
+            return words
+        text, last = self.cleaned.text, 0
+        for number, (start, end) in enumerate(self.tokens):
+            between = text[last:start] if number else ""
+            if between.isspace() and not (text[last - 1].isascii() and text[start].isascii()):
+                words[number] = SPACE + words[number]
+            last = end
+        return words
 
     @property
     def origins(self) -> list[Offsets]:
@@ -63,9 +81,16 @@ class Segmentation:
     (`given`)."""
 
     def __init__(
-        self, name: str = "auto", *, rules: Iterable[str] = DEFAULT_RULES, dictionary: Dictionary | None = None
+        self,
+        name: str = "auto",
+        *,
+        rules: Iterable[str] = DEFAULT_RULES,
+        dictionary: Dictionary | None = None,
+        spaces: bool = False,
     ) -> None:
+        """With `spaces`, words are marked that stand behind a space."""
         self.name = name
+        self.spaces = spaces
         self.cleaner = Cleaner(rules)
         self.dictionary = dictionary
         self._width = Cleaner(rule for rule in self.cleaner.rules if rule == "width")
@@ -99,7 +124,7 @@ class Segmentation:
                 if queue is None:
                     named = self.name if self.name in self._segmenters else LANGUAGES[language].segmenter
                     queue = waiting.setdefault(named, [])
-                field = TokenizedField(name, self.cleaner(text), [])
+                field = TokenizedField(name, self.cleaner(text), [], self.spaces)
                 fields.append(field)
                 queue.append(field)
             results.append(TokenizedPage(page, fields, language, by_file))
@@ -129,7 +154,7 @@ class Segmentation:
             places.append((start + shift, start + shift + len(folded)))
             shift += len(folded) - len(word)
         cleaned = Cleaned(text, apply_edits(text, edits), [edits] if edits else [])
-        return TokenizedField(name, cleaned, places)
+        return TokenizedField(name, cleaned, places, self.spaces)
 
 
 def bring_tokens(page: Page, segmentation: Segmentation) -> Page:

@@ -1,5 +1,6 @@
 """The base bundle, from which training is continued: its recipe, whether it fits, and its weights."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,14 +8,16 @@ import torch
 
 from batag.bundles.bundle import Bundle, find_bundle, read_description
 from batag.errors import UsageError
+from batag.features.featurizer import Featurizer
 from batag.features.vocabulary import PADDING, UNKNOWN, Vocabulary
 from batag.heads.classifier import TokenClassifier
 from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.labels.scheme import NONE, Scheme
 from batag.pages.cleaning import DEFAULT_RULES, parse_rules
+from batag.segmentation.segmentation import SPACE
 from batag.training.recipe import Recipe
 
-_HASHED = ("kind", "min_ngram", "max_ngram", "ngram_buckets", "shape_buckets", "part_of_speech_buckets")
+_HASHED = ("kind", "min_ngram", "max_ngram", "ngram_buckets", "shape_buckets", "part_of_speech_buckets", "spaces")
 _WORDS, _NEW = "input.words.weight", ("input.pretrained.", "chain.", "window_crf.")
 _TRANSITIONS = ("chain.transitions", "window_crf.chain.transitions")
 _OF_LABELS = (
@@ -36,7 +39,7 @@ def recipe_of(bundle: Path) -> dict[str, Any]:
             "dictionary": "",
             "scheme": description.scheme.name,
         },
-        "input": description.input.model_dump() | {"vectors": "", "backbone": ""},
+        "input": description.input.model_dump() | {"vectors": "", "backbone": "", "terms": description.terms_setting},
         "encoder": description.encoder.model_dump(),
         "head": description.head.model_dump(exclude=None if description.head.window_crf else {"window_crf_buckets"}),
         "training": {"window": description.window, "overlap": description.overlap},
@@ -68,6 +71,15 @@ def check_base(base: Bundle, recipe: Recipe) -> None:
     if description.features and recipe.input.pretrained:
         todo = "Leave input.vectors and input.backbone out: the base bundle brings its own"
         raise UsageError(f"the base bundle {base.folder} has pretrained features already", todo=todo)
+
+
+def grown_vocabulary(pages: Sequence[Sequence[str]], recipe: Recipe, base: Bundle | None) -> Vocabulary:
+    """The vocabulary of the training pages; words of the base bundle keep their numbers."""
+    fold = Featurizer.fold if recipe.input.kind == "rich" else str
+    marks = SPACE if recipe.input.spaces else ""
+    words = (fold(word.removeprefix(marks) or word) for words in pages for word in words)
+    found = Vocabulary.of(words, min_count=recipe.input.min_word_count)
+    return found if base is None else Vocabulary(dict.fromkeys((*base.vocabulary.words, *found.words)))
 
 
 @torch.no_grad()

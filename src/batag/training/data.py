@@ -14,7 +14,7 @@ from typing import Any
 from batag.bundles.bundle import Bundle, find_bundle, read_bundle, read_description
 from batag.bundles.description import DESCRIPTION
 from batag.errors import BatagError, InputError
-from batag.features.featurizer import Featurizer
+from batag.features.term_lists import TermLists, read_lists
 from batag.features.vocabulary import Vocabulary
 from batag.labels.provenance import Measuring, as_learnt
 from batag.labels.scheme import Scheme
@@ -28,7 +28,7 @@ from batag.segmentation.dictionary import Dictionary
 from batag.segmentation.majority import read_with_language
 from batag.segmentation.segmentation import Segmentation
 from batag.settings import settings
-from batag.training.base_bundle import check_base
+from batag.training.base_bundle import check_base, grown_vocabulary
 from batag.training.examples import (
     Dev,
     Example,
@@ -42,7 +42,7 @@ from batag.training.examples import (
 from batag.training.recipe import Recipe
 
 DATA, RECIPE, BUNDLE = "data.json", "recipe.toml", "bundle"
-_PARTS = ("train", "dev", "dictionary", "base", "pretrained")
+_PARTS = ("train", "dev", "dictionary", "base", "pretrained", "terms")
 _OLD = {"replay": "train", "old_dev": "dev"}
 _FEWEST_OLD_DEV = 200
 """Minimum number of old dev pages, even if there are fewer new ones; choosing operating points needs them."""
@@ -61,7 +61,7 @@ class DataFiles:
     """The files of training and dev pages and how to read them; without dev files a tenth of the training pages is held out.
 
     `replay` are old pages to mix in, `old_dev` old pages to evaluate on besides dev; `base` is the description of the base
-    bundle, `pretrained` the files of word vectors or of a backbone.
+    bundle, `pretrained` the files of word vectors or of a backbone, `terms` the file of listed names.
     """
 
     train: tuple[Path, ...]
@@ -72,6 +72,7 @@ class DataFiles:
     old_dev: tuple[OldPages, ...] = ()
     base: tuple[Path, ...] = ()
     pretrained: tuple[Path, ...] = ()
+    terms: tuple[Path, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The files as they are recorded in the run's `data.json`."""
@@ -156,6 +157,7 @@ class Data:
     old_dev: Dev = field(default_factory=Dev)
     allowed: Sequence[str] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
+    terms: TermLists | None = None
 
     @property
     def dev(self) -> list[Example]:
@@ -193,8 +195,14 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     base = read_bundle(files.base[0].parent) if files.base else None
     if base is not None:
         check_base(base, recipe)
+    terms = read_lists(recipe.input.terms, files.terms, base=base.terms if base is not None else None)
     dictionary = Dictionary.read(files.dictionary[0]) if files.dictionary else base.dictionary if base else None
-    segmentation = Segmentation(recipe.pages.segmentation, rules=parse_rules(recipe.pages.rules), dictionary=dictionary)
+    segmentation = Segmentation(
+        recipe.pages.segmentation,
+        rules=parse_rules(recipe.pages.rules),
+        dictionary=dictionary,
+        spaces=recipe.input.spaces,
+    )
     where = ", ".join(map(str, files.train))
     weights = recipe.sources.model_dump()
     new = _Counted(as_learnt(page, weights) for page in watch(files.pages("train", problems)))
@@ -240,10 +248,10 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     if not any(dev):
         todo = "Give dev pages with classes of the training pages"
         raise InputError("no token of dev can be scored", where=", ".join(map(str, files.dev)) or where, todo=todo)
-    vocabulary = _words(examples["train"], recipe, base)
+    vocabulary = grown_vocabulary([example.words for example in examples["train"]], recipe, base)
     allowed = sorted(train.allowed.union(base.description.tagged_stop_words if base is not None else ()))
     made, asked = (scheme, vocabulary, dictionary, segmentation), (files.reading or {}).get("columns") or {}
-    return Data(*made, examples["train"], dev[0], statistics, base, dev[1], allowed, asked)
+    return Data(*made, examples["train"], dev[0], statistics, base, dev[1], allowed, asked, terms)
 
 
 class _Counted:
@@ -284,17 +292,9 @@ def _held_out(
     parts = [next(splits) if id(page) in measuring else "other" for page in labelled] + ["other"] * len(old)
     pages = [*labelled, *old]
     dev = [page for page, part in zip(pages, parts, strict=True) if part == "dev"]
-    others = [page for page, part in zip(pages, parts, strict=True) if part == "other"]
-    twins = iter(twins_of(dev, others))
+    twins = iter(twins_of(dev, [page for page, part in zip(pages, parts, strict=True) if part == "other"]))
     left_out = [part == "other" and next(twins) for part in parts]
     kept = zip(pages, parts, left_out, strict=True)
     train = label_words((page for page, part, left in kept if part != "dev" and not left), segmentation, weights=weights)
     train.not_labelled = len(new) - len(labelled)
     return train, dev, sum(left_out)
-
-
-def _words(train: Sequence[Example], recipe: Recipe, base: Bundle | None) -> Vocabulary:
-    """The vocabulary of the training pages; words of the base bundle keep their numbers."""
-    fold = Featurizer.fold if recipe.input.kind == "rich" else str
-    found = Vocabulary.of((fold(word) for example in train for word in example.words), min_count=recipe.input.min_word_count)
-    return found if base is None else Vocabulary(dict.fromkeys((*base.vocabulary.words, *found.words)))

@@ -17,6 +17,7 @@ from batag.errors import InputError
 from batag.evaluation.dev_scores import DevScores, score_examples
 from batag.features.batches import Floats, epoch_batches, in_batches
 from batag.features.featurizer import Batch
+from batag.features.term_lists import Hiding
 from batag.heads.classifier import TokenClassifier
 from batag.heads.prediction import probabilities
 from batag.heads.torch_heads import Scores
@@ -26,6 +27,7 @@ from batag.training.examples import Example
 from batag.training.gradients import Gradients, adversarial_loss
 from batag.training.recipe import Recipe
 from batag.training.schedule import VERSIONS, learning_rate, peak_keeping_scale
+from batag.training.targets import padded_labels, padded_weights, weighted_loss
 
 _PAPER_BATCH = 8
 
@@ -151,7 +153,9 @@ def take_step(
     device: torch.device,
 ) -> StepDone:
     """Take one training step on a batch of examples."""
-    words = tensors(learner.model.featurizer.batch([example.words for example in batch], window=False), device)
+    featurizer = learner.model.featurizer
+    hiding = Hiding(recipe.input.term_dropout, f"{recipe.training.seed}/{learner.step}") if featurizer.terms else None
+    words = tensors(featurizer.batch([example.words for example in batch], window=False, hiding=hiding), device)
     targets = padded_labels(batch, words.mask.shape[1]).to(device)
 
     weights = None if all(example.weights is None for example in batch) else padded_weights(batch, targets)
@@ -202,14 +206,6 @@ def page_loss(scores: Scores, targets: Tensor, weights_BL: Tensor | None) -> Ten
     return loss_B.sum() / known_BL.sum().clamp(min=1)
 
 
-def weighted_loss(objective: Objective, logits: Tensor, targets: Tensor, weights_BL: Tensor) -> Tensor:
-    """The mean loss with each token multiplied by its weight; a batch of low-weight tokens has a small loss."""
-    weights_N, known_N = weights_BL.flatten(), targets.flatten() != IGNORED
-    share = weights_N[known_N].sum() / known_N.sum().clamp(min=1)
-    loss: Tensor = objective(logits.flatten(0, 1), targets.flatten(), weights_N) * share
-    return loss
-
-
 def descend(learner: Learner, loss: Tensor, *, recipe: Recipe, rate: float, examples: Sequence[Example]) -> None:
     """Take one step of Adam; a loss that is not finite raises an error before any weight is changed."""
     model, optimizer, step = learner.model, learner.optimizer, learner.step + 1
@@ -235,23 +231,6 @@ def descend(learner: Learner, loss: Tensor, *, recipe: Recipe, rate: float, exam
             for kept, each in zip(learner.average.values(), learnt, strict=True):
                 kept.lerp_(each, 1 - share)
     learner.step, learner.last_loss, learner.loss_sum = step, value, learner.loss_sum + value
-
-
-def padded_labels(batch: Sequence[Example], length: int) -> Tensor:
-    """The labels of a batch [B,L], -1 at padding."""
-    labels = torch.full((len(batch), length), IGNORED, dtype=torch.long)
-    for row, example in zip(labels, batch, strict=True):
-        row[: len(example.labels)] = torch.tensor(example.labels)
-    return labels
-
-
-def padded_weights(batch: Sequence[Example], targets: Tensor) -> Tensor:
-    """The weights of a batch [B,L], on the device of its targets."""
-    weights = torch.ones(targets.shape)
-    for row, example in zip(weights, batch, strict=True):
-        if example.weights is not None:
-            row[: len(example.weights)] = torch.tensor(example.weights)
-    return weights.to(targets.device)
 
 
 def score(learner: Learner, dev: Sequence[Example], scheme: Scheme) -> DevScores:

@@ -6,6 +6,7 @@ from batag.features.backbone import Backbone, backbone_files
 from batag.features.featurizer import Featurizer
 from batag.features.pretrained import PretrainedFeatures, join
 from batag.features.shipped import words_for
+from batag.features.term_lists import TermLists
 from batag.features.vocabulary import Vocabulary
 from batag.features.word_vectors import read_vectors, vector_files
 from batag.heads.classifier import TokenClassifier, build_classifier
@@ -37,11 +38,16 @@ def choose_pretrained(recipe: Recipe, files: DataFiles, data: Data) -> Pretraine
 
 
 def fresh_classifier(
-    recipe: Recipe, vocabulary: Vocabulary, scheme: Scheme, *, pretrained: PretrainedFeatures | None
+    recipe: Recipe,
+    vocabulary: Vocabulary,
+    scheme: Scheme,
+    *,
+    pretrained: PretrainedFeatures | None,
+    terms: TermLists | None = None,
 ) -> TokenClassifier:
     """A classifier for this vocabulary and these labels; its weights are drawn with torch's current seed."""
     input, encoder, head = (table.model_dump() for table in (recipe.input, recipe.encoder, recipe.head))
-    featurizer = Featurizer.build(vocabulary, input=input, head=head, pretrained=pretrained)
+    featurizer = Featurizer.build(vocabulary, input=input, head=head, pretrained=pretrained, terms=terms)
     model = build_classifier(
         featurizer,
         labels=len(scheme.labels),

@@ -17,6 +17,7 @@ import torch
 
 from batag.encoders.device import choose_device
 from batag.errors import BatagError, InputError, UsageError
+from batag.features.term_lists import term_files
 from batag.pages.formats import write_pages
 from batag.pages.page import Page
 from batag.pages.problems import Problems
@@ -55,7 +56,7 @@ class Run:
             raise UsageError("no pages to train on", todo="Name a file of labelled pages")
         if recipe.pages.dictionary:
             files = replace(files, dictionary=(Path(recipe.pages.dictionary),))
-        files = replace(files, pretrained=pretrained_files(recipe))
+        files = replace(files, pretrained=pretrained_files(recipe), terms=term_files(recipe.input.terms))
         saved = files.to_dict()
         run = cls(folder, recipe, files, new=True)
         try:
@@ -113,7 +114,7 @@ class Run:
         pretrained = choose_pretrained(self.recipe, self.files, data)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.recipe.training.seed)
-            model = fresh_classifier(self.recipe, data.vocabulary, data.scheme, pretrained=pretrained)
+            model = fresh_classifier(self.recipe, data.vocabulary, data.scheme, pretrained=pretrained, terms=data.terms)
             if data.base is not None:
                 load_base(model, data.base, vocabulary=data.vocabulary, scheme=data.scheme)
         learner = build_learner(model, average=self.recipe.training.average, device=device)
@@ -124,7 +125,7 @@ class Run:
         """Fit the window CRF, if there is one; returns the seconds and the processor time that it took."""
         began = time.monotonic(), time.process_time()
         with repeatable(self.recipe.training.threads, strict=next(learner.model.parameters()).device.type == "cpu"):
-            fit_window_crf(learner.model, data.train, watch=watch)
+            fit_window_crf(learner.model, data.train, term_dropout=self.recipe.input.term_dropout, watch=watch)
         return time.monotonic() - began[0], time.process_time() - began[1]
 
     def abandon(self) -> None:

@@ -47,5 +47,6 @@ def ship(
         vocabulary=data.vocabulary,
         dictionary=data.dictionary,
         pretrained=pretrained,
+        terms=data.terms,
         description=description | dict(learnt),
     )

@@ -14,11 +14,13 @@ from torch import Tensor
 from batag.encoders.input import tensors
 from batag.features.batches import BATCH_TOKENS, by_length
 from batag.features.featurizer import Batch
+from batag.features.term_lists import Hiding
 from batag.heads.classifier import TokenClassifier
 from batag.heads.torch_heads import MIXING_WEIGHT, WindowCRF
 from batag.labels.scheme import IGNORED
 from batag.training.examples import Example
-from batag.training.loop import other_weights, padded_labels
+from batag.training.loop import other_weights
+from batag.training.targets import padded_labels
 
 ROUNDS, _HISTORY, _SQUARES = 90, 10, 1e-5
 _STEPS = 20
@@ -26,11 +28,14 @@ _MOST = 4_000_000
 Watch = Callable[[Iterable[int]], Iterable[int]]
 
 
-def fit_window_crf(model: TokenClassifier, examples: Sequence[Example], *, watch: Watch = iter) -> None:
+def fit_window_crf(
+    model: TokenClassifier, examples: Sequence[Example], *, term_dropout: float = 0.0, watch: Watch = iter
+) -> None:
     """Fit the CRF by L-BFGS to the pages that people labelled (or to machine labels if there are no others), regularised
     towards its initial weights.
 
-    Weights of features that do not occur stay as they were: 0, or those of the base bundle.
+    Weights of features that do not occur stay as they were: 0, or those of the base bundle. Listed names are hidden once, the
+    same ones in every round.
     """
     if model.window_crf is None:
         return
@@ -38,7 +43,9 @@ def fit_window_crf(model: TokenClassifier, examples: Sequence[Example], *, watch
     batches = []
     for numbers in by_length([len(example.words) for example in some], tokens=4 * BATCH_TOKENS):
         chosen = [some[number] for number in numbers]
-        batch = tensors(model.featurizer.batch([example.words for example in chosen], pretrained=False), torch.device("cpu"))
+        hiding = Hiding(term_dropout, f"window/{numbers[0]}") if model.featurizer.terms else None
+        found = model.featurizer.batch([example.words for example in chosen], pretrained=False, hiding=hiding)
+        batch = tensors(found, torch.device("cpu"))
         batches.append((batch, padded_labels(chosen, batch.mask.shape[1])))
     if batches:
         _fit(model.window_crf, batches, watch=watch)

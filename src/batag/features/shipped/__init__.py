@@ -35,6 +35,11 @@ def words_for(pages: Mapping[str, int]) -> PretrainedWords | None:
     return join_words([make() for name, make in SHIPPED.items() if count[name] >= enough])
 
 
+def shipped_digest(name: str) -> str:
+    """A digest of the shipped features of that name."""
+    return hashlib.sha256("".join(_DIGESTS[f"{name}.{kind}"] for kind in ("txt.zst", "safetensors")).encode()).hexdigest()
+
+
 def japanese_vectors() -> WordVectors:
     """Vectors of the most frequent Japanese words."""
     words, found = _read("ja")

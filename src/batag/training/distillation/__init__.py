@@ -150,7 +150,7 @@ class Distillation:
                 raise InputError("no token of dev can be scored", where="--dev", todo=todo)
         allowed = teacher.description.tagged_stop_words
         known_words = teacher.scheme, teacher.vocabulary, teacher.dictionary, teacher.segmentation
-        data = Data(*known_words, train=[], new_dev=judges, statistics=statistics, allowed=allowed)
+        data = Data(*known_words, train=[], new_dev=judges, statistics=statistics, allowed=allowed, terms=teacher.terms)
         return PreparedDistillation(self, model, data, texts=texts, held_out=[Example("", words, []) for words in held_out])
 
 
@@ -180,7 +180,8 @@ class PreparedDistillation:
         self.device = next(teacher.parameters()).device
         with self._repeatable():
             torch.manual_seed(self.recipe.training.seed)
-            student = fresh_classifier(self.recipe, data.vocabulary, data.scheme, pretrained=self.pretrained).to(self.device)
+            made = data.vocabulary, data.scheme
+            student = fresh_classifier(self.recipe, *made, pretrained=self.pretrained, terms=data.terms).to(self.device)
             project(teacher, student, texts)
             if student.chain is not None:
                 inherit_chain(teacher, student.chain)

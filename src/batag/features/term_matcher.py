@@ -1,0 +1,137 @@
+"""Find the names of term lists in the words of a page: is this token inside a listed brand, or a kind of goods?"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from batag.segmentation.variants import simplified_of
+from batag.terms.plural import singular
+
+MARK = "*"
+_LEFT_OUT = frozenset(" \u3000-‐‑–'’`´.・·･")
+_REMEMBERED = 100_000
+_HISSING = ("s", "x", "z", "ch", "sh")
+Hides = Callable[[str], bool]
+"""Whether a name is hidden, as if no list had it."""
+
+
+class TermMatcher:
+    """Names by label; a name that ends with `*` is an ordinary word too.
+
+    Case, width, accents, Chinese script, spaces, hyphens, apostrophes and dots do not matter. A name is found from token border
+    to token border, of several that overlap under one label the longest that begins first. Time grows with the text alone.
+    """
+
+    def __init__(self, names: Mapping[str, Iterable[str]], *, with_plurals: Iterable[str] = ()) -> None:
+        """Names of the labels in `with_plurals` are found in the singular and in the plural."""
+        self._listed: dict[str, dict[str, bool]] = {}
+        both = set(with_plurals)
+        for label, own in names.items():
+            for name in own:
+                marked = name.endswith(MARK)
+                plain = name[: -len(MARK)] if marked else name
+                for form in _forms(plain) if label in both else (plain,):
+                    if folded := fold(form):
+                        listed = self._listed.setdefault(folded, {})
+                        # A list that has it without the mark is sure of it.
+                        listed[label] = marked and listed.get(label, True)
+        self._names = list(self._listed)
+        self._folded: dict[str, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @cached_property
+    def _automaton(self) -> Any:
+        from ahocorasick_rs import AhoCorasick, MatchKind
+
+        return AhoCorasick(self._names, matchkind=MatchKind.Standard, store_patterns=False)
+
+    def codes(
+        self, words: Sequence[str], *, hides: Hides | None = None, spaced: Collection[int] = frozenset()
+    ) -> dict[int, str]:
+        """The code of each word that is inside a listed name: place (B, I, E or S) and label, `B-brand S-goods*`. No name
+        reaches across a word of `spaced`, where a space parts phrases."""
+        if not self._names:
+            return {}
+        if len(self._folded) > _REMEMBERED:
+            self._folded.clear()
+        known, starts, ends, text, end = self._folded, dict[int, int](), dict[int, int](), list[str](), 0
+        for number, word in enumerate(words):
+            folded = known.get(word)
+            if folded is None:
+                folded = known[word] = fold(word)
+            if folded:
+                starts[end] = number
+                end += len(folded)
+                ends[end] = number
+                text.append(folded)
+        whole = "".join(text)
+        # The number of phrases before each word.
+        parts = list(accumulate(number in spaced for number in range(len(words)))) if spaced else None
+        fitting = [
+            (start, -end, which)
+            for which, start, end in self._automaton.find_matches_as_indexes(whole, overlapping=True)
+            if start in starts and end in ends and (parts is None or parts[starts[start]] == parts[ends[end]])
+        ]
+        if not fitting:
+            return {}
+        if hides is not None:
+            hidden = {which for which in {which for *_, which in fitting} if hides(self._names[which])}
+            fitting = [each for each in fitting if each[2] not in hidden]
+        # In the order in which a label's names are taken: the first, and of those that begin together the longest.
+        fitting.sort()
+        found: dict[int, str] = {}
+        done: dict[str, int] = {}
+        for start, end, which in fitting:
+            for label, marked in self._listed[self._names[which]].items():
+                if start >= done.get(label, 0):
+                    done[label] = -end
+                    _add(found, starts[start], ends[-end], f"{label}{MARK}" if marked else label)
+        return found
+
+
+def _add(found: dict[int, str], first: int, last: int, label: str) -> None:
+    """Add the places of one name to the codes of its words."""
+    for number in range(first, last + 1):
+        place = "S" if first == last else "B" if number == first else "E" if number == last else "I"
+        found[number] = f"{found[number]} {place}-{label}" if number in found else f"{place}-{label}"
+
+
+def fold(text: str) -> str:
+    """The text as names are compared."""
+    return text.translate(_FOLDED)
+
+
+def _forms(name: str) -> set[str]:
+    """An English name with its last word in the singular and in the plural; other names as they are."""
+    if not name.isascii() or not name[-1:].isalpha():
+        return {name}
+    one = singular(name.lower())
+    before, _, last = one.rpartition(" ")
+    if last.endswith("y") and last[-2:-1] not in set("aeiou"):
+        many = f"{last[:-1]}ies"
+    else:
+        many = f"{last}es" if last.endswith(_HISSING) else f"{last}s"
+    return {name, one, f"{before} {many}"}
+
+
+class _Folded(dict[int, str]):
+    """A cache of the folded form of each character; what is left out is empty."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character in _LEFT_OUT:
+            self[code] = ""
+        else:
+            plain = unicodedata.normalize("NFKC", character).lower()
+            base = unicodedata.normalize("NFKD", plain)[:1]
+            self[code] = base if base.isascii() and base.isalpha() else simplified_of().get(plain, plain)
+        return self[code]
+
+
+_FOLDED = _Folded()
