@@ -45,8 +45,8 @@ def small_files(folder: Path, *, train: int = 24, dev: int = 8) -> dict[str, Any
     from batag.sample import sample_pages
 
     folder.mkdir(parents=True, exist_ok=True)
-    write_pages(sample_pages("en", pages=train), folder / "train.jsonl")
-    write_pages(sample_pages("en", pages=dev, split="dev"), folder / "dev.jsonl")
+    write_pages(sample_pages("en", pages=train, style="paper"), folder / "train.jsonl")
+    write_pages(sample_pages("en", pages=dev, split="dev", style="paper"), folder / "dev.jsonl")
     return {"train": (folder / "train.jsonl",), "dev": (folder / "dev.jsonl",)}
 
 

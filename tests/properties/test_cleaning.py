@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.tricky import NAUGHTY_STRINGS, PRODUCT_STRINGS
 
@@ -173,5 +173,21 @@ def test_cleaning_a_cleaned_product_string_changes_nothing(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 def test_one_rule_twice_is_one_rule_once(name: str, text: str) -> None:
     clean = Cleaner([name])
+    once = clean(text).text
+    assert clean(once).text == once
+
+
+@given(
+    text=st.lists(
+        st.sampled_from(
+            ["👍", "👍🏽", "🏽", "🏿", "❤", "❤️", "\ufe0f", "\u200d", "🇹", "🇼", "!", "?", "！", "。", "…", " ", "鞋"]
+        )
+    ).map("".join)
+)
+@settings(max_examples=300, deadline=None)
+@example("👍🏽👍🏽🏽")
+@example("❤️❤️\ufe0f❤️")
+def test_repeated_marks_and_emoji_are_one_after_one_pass(text: str) -> None:
+    clean = Cleaner(["punctuation"])
     once = clean(text).text
     assert clean(once).text == once

@@ -18,7 +18,7 @@ from batag.catalogue.manifest import LOCK, Manifest, bundle_hash, has_parts, ope
 from batag.catalogue.one_file import OneFile
 from batag.catalogue.part import Part
 from batag.catalogue.place import FOLDER, LocalPlace, is_remote, local, place_of
-from batag.catalogue.tagged import Options, PartReport
+from batag.catalogue.tagged import Marking, Options, PartReport
 from batag.catalogue.totals import Totals
 from batag.catalogue.workers import Work, Workers, disk_error, part_error
 from batag.errors import BatagError, InputError
@@ -59,6 +59,7 @@ class Job:
     strict: bool = False
     stop_words: tuple[str, ...] = ()
     terms: Terms = field(default_factory=Terms)
+    marking: Marking | None = None
 
     def run(self, *, problems: Problems, watch: Watch = lambda totals: None) -> Totals:
         """Tag all parts that are not tagged yet, and return the totals. Finished parts survive an interruption; the problems of
@@ -117,7 +118,8 @@ class Job:
         open_things: ExitStack,
     ) -> None:
         """Tag the parts that are not finished, and add all parts to the totals."""
-        work = Work(self.bundle, self.engine, manifest, bundle_hash(self.bundle), self.stop_words, self.device, self.terms)
+        known = bundle_hash(self.bundle), self.stop_words, self.device, self.terms, self.marking
+        work = Work(self.bundle, self.engine, manifest, *known)
         finished = manifest.finished()
         done_after: dict[int, float] = {}
 
@@ -209,6 +211,7 @@ class Job:
             "options": asdict(self.options),
             "stop words": hashlib.sha256("\n".join(self.stop_words).encode(errors="replace")).hexdigest(),
             "terms": self.terms.digest(),
+            **({} if self.marking is None else {"marking": self.marking.digest()}),
             "limits": {name: value for name, value in asdict(settings).items() if name in _LIMITS},
             "batag": version("batag"),
         }

@@ -4,15 +4,15 @@ import gc
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from batag.catalogue.output import Output, encode
 from batag.catalogue.part import Part
 from batag.catalogue.rows import Rows, read_rows
-from batag.evaluation.decoding import Richness
+from batag.evaluation.decoding import Prediction, Richness
 from batag.pages.page import Page, Tag, without_surrogates
 from batag.pages.problems import Problem
 from batag.tagging.tagger import Known, Tagger, distinct
@@ -21,6 +21,19 @@ from batag.tagging.top import top
 POOL = 2_048
 _KEPT_TOKENS = 500_000
 Progress = Callable[[int], None]
+
+
+class Marking(Protocol):
+    """Changes the tags of a page by what else is known of its row, such as its brand. It goes to other processes."""
+
+    def digest(self) -> str:
+        """A digest of all that its tags depend on."""
+
+    def key(self, page: Page) -> Hashable:
+        """What the tags of a page depend on besides its text."""
+
+    def __call__(self, prediction: Prediction, tags: Sequence[Tag]) -> list[Tag]:
+        """The tags of a predicted page, changed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,17 +71,24 @@ class PartReport:
 
 
 def tag_part(
-    tagger: Tagger, part: Part, options: Options, *, progress: Progress = lambda pages: None
+    tagger: Tagger,
+    part: Part,
+    options: Options,
+    *,
+    progress: Progress = lambda pages: None,
+    marking: Marking | None = None,
 ) -> tuple[bytes, PartReport]:
     """Tag a part; returns its output and report. Batches and caches never cross parts, so the output is always the same."""
     began = time.monotonic()
     with _without_collection():
-        return _tag_part(tagger, part, options, progress, began)
+        return _tag_part(tagger, part, options, progress, marking, began)
 
 
-def _tag_part(tagger: Tagger, part: Part, options: Options, progress: Progress, began: float) -> tuple[bytes, PartReport]:
-    rows = read_rows(part, whole=options.format != "parquet" or not part.is_range)
-    tags, tokens, seen_before, languages_by_file = _tags(tagger, rows, options, progress)
+def _tag_part(
+    tagger: Tagger, part: Part, options: Options, progress: Progress, marking: Marking | None, began: float
+) -> tuple[bytes, PartReport]:
+    rows = read_rows(part, whole=marking is not None or options.format != "parquet" or not part.is_range)
+    tags, tokens, seen_before, languages_by_file = _tags(tagger, rows, options, progress, marking)
     shown = options.labels or tagger.labels
     data, written = encode(rows, tags, options, labels=tagger.labels, shown=shown, segmentation=tagger.segmentation)
     problems = [problem for own in rows.problems for problem in own]
@@ -109,7 +129,7 @@ def _without_collection() -> Iterator[None]:
 
 
 def _tags(
-    tagger: Tagger, rows: Rows, options: Options, progress: Progress
+    tagger: Tagger, rows: Rows, options: Options, progress: Progress, marking: Marking | None
 ) -> tuple[list[Sequence[Tag]], int, int, Counter[str]]:
     """Return the tags of each row, the number of tokens, the number of pages that occurred in the part before (with the same
     text, or the same words after cleaning), and the number of pages by language that have that of most pages of their file."""
@@ -120,7 +140,8 @@ def _tags(
         if page is None:
             of_row.append(-1)
             continue
-        key = (page.language, None if page.tokens is None else tuple(page.tokens.items()), *page.fields.items())
+        more = None if marking is None else marking.key(page)
+        key = (page.language, more, None if page.tokens is None else tuple(page.tokens.items()), *page.fields.items())
         number = known.setdefault(key, len(distinct_pages))
         if number == len(distinct_pages):
             distinct_pages.append(page)
@@ -131,7 +152,11 @@ def _tags(
     tokens = kept = again = 0
     for start in range(0, len(distinct_pages), POOL):
         predictions = tagger.predict_all(distinct_pages[start : start + POOL], known=answers)
-        found += [choose(tags, options) for tags in tagger.tags_of_all(predictions, options.richness)]
+        tagged = tagger.tags_of_all(predictions, options.richness)
+        if marking is not None:
+            marked = ((each.language, marking(each, tags)) for each, tags in zip(predictions, tagged, strict=True))
+            tagged = tagger.terms.name_tags(marked)
+        found += [choose(tags, options) for tags in tagged]
         by_file += [each.language if each.by_file else None for each in predictions]
         lengths = [sum(len(field.tokens) for field in prediction.fields) for prediction in predictions]
         tokens += sum(lengths)

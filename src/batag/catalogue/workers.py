@@ -16,7 +16,7 @@ from typing import Any
 
 from batag.catalogue.manifest import Manifest, bundle_hash
 from batag.catalogue.part import Part
-from batag.catalogue.tagged import PartReport, tag_part
+from batag.catalogue.tagged import Marking, PartReport, tag_part
 from batag.errors import BatagError, InputError
 from batag.terms.terms import Terms
 
@@ -36,6 +36,7 @@ class Work:
     stop_words: tuple[str, ...] = ()
     device: str = "cpu"
     terms: Terms | None = None
+    marking: Marking | None = None
 
     def load(self) -> Callable[[Part, Callable[[int], None]], PartReport]:
         """Load the bundle, and return a function that tags a part and stores it."""
@@ -50,7 +51,7 @@ class Work:
         gc.freeze()  # what is loaded stays: nobody need look at it again
 
         def work(part: Part, progress: Callable[[int], None]) -> PartReport:
-            data, report = tag_part(tagger, part, self.manifest.options, progress=progress)
+            data, report = tag_part(tagger, part, self.manifest.options, progress=progress, marking=self.marking)
             self.manifest.finish_part(data, report)
             return report
 

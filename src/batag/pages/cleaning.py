@@ -56,7 +56,8 @@ _MARK = "[!-/:-@\\[-`{-~\u00a1-\u00bf\u2010-\u2bff\u3001-\u303f\u30fb\ufe0e\ufe0
 # The first two characters of a repetition: a cheap test that avoids the long pattern on most text.
 _MARK_TWICE = re.compile(rf"({_MARK})(?:\1|(?<=[!?])[!?]|(?<=[\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]){_MARK})")
 _BOUND = "[\ufe0f\U0001f3fb-\U0001f3ff]"
-_REPEATED = re.compile(rf"[!?]{{2,}}|({EMOJI}|(?![()\[\]{{}}<>+]){_MARK})(?:\1(?!{_BOUND}))+|({_BOUND})\2+")
+_REPEATED = re.compile(rf"[!?]{{2,}}|((?>{EMOJI})|(?![()\[\]{{}}<>+\U0001f1e6-\U0001f1ff]){_MARK})(?:\1(?!{_BOUND}))+")
+_BOUND_TWICE = re.compile(rf"({_BOUND})\1+")
 _PROMO_WORDS = """
     限時 限量 限定 優惠 特價 特惠 特賣 促銷 折扣 免運費 免運 免郵 現貨 預購 熱銷 熱賣 新品 新上市 新款 上市 買一送一 買二送一
     贈品 加購 滿額 清倉 出清 破盤 下殺 領券 現折 回饋 點數 全館 獨家 週年慶 雙11 雙12
@@ -183,6 +184,11 @@ def _bare(text: str) -> list[Edit]:
     return [(match.start(), match.end(), "") for match in _EMOJI_OR_LEFT.finditer(text) if match["left"]]
 
 
+def _bound(text: str) -> list[Edit]:
+    """The same skin tone or variation selector repeated becomes one, before whole emoji are compared."""
+    return [(match.start(), match.end(), match[1]) for match in _BOUND_TWICE.finditer(text)]
+
+
 def _punctuation(text: str) -> list[Edit]:
     if not _MARK_TWICE.search(text):
         return []
@@ -209,7 +215,7 @@ RULES: dict[str, tuple[str, tuple[Callable[[str], list[Edit]], ...]]] = {
     "controls": ("control, zero-width and direction characters vanish (not inside an emoji)", (_controls,)),
     "width": ("full and half width, ligatures, circled and composed forms as NFKC has them", (_width,)),
     "promo": ("brackets that hold promotion words only become a space", (_promo,)),
-    "punctuation": ("the same mark or emoji repeated becomes one", (_punctuation,)),
+    "punctuation": ("the same mark or emoji repeated becomes one", (_bound, _punctuation)),
     "emoji": ("emoji become a space (off by default: they are kept)", (partial(_spaced, _EMOJI),)),
     "spaces": ("a run of white space becomes one space", (partial(_spaced, _SPACES),)),
 }

@@ -29,7 +29,8 @@ _ALSO = {"cp950": "Big5", "big5hkscs": "Big5 of Hong Kong", "cp932": "Shift_JIS"
 class Source:
     """An opened input. `head` is its beginning, `stream` all of it as UTF-8 without a byte-order mark. A table also has the
     `names` of its columns, its `header` (the names as written in the file) and, if the file declares them, their `types`.
-    When the names are known, those of the `usual_columns` that exist are added to `columns`."""
+    When the names are known, those of the `usual_columns` that exist are added to `columns`. With `any_columns` none of them
+    need be a text field: somebody looks at the table before it is known what its columns hold."""
 
     name: str
     head: bytes
@@ -45,6 +46,7 @@ class Source:
     transcoded: bool = False
     packed: bool = False
     unpacked: Unpacked | None = None
+    any_columns: bool = False
 
     def seekable(self) -> BinaryIO:
         """The file for formats that need random access; compressed and piped input is copied to disk first."""

@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from batag.pages.fields import STANDARD_FIELDS
@@ -16,14 +16,24 @@ from batag.settings import settings
 
 __all__ = ["join", "page", "read", "write", "write_rows"]
 _MOST_LINES = 5_000
+Unread = Callable[[int, str], None]
 
 
 def read(source: Source, *, separator: str | None = None) -> Iterator[tuple[str, int, dict[str, str]]]:
     """Yield the rows of a table whose first line names its columns; the separator is detected from it unless given."""
-    csv.field_size_limit(settings.max_record_bytes)
-    lines = _lines(source, separator or separator_of(source.head.decode(errors="replace")))
-    read_header(_header(lines), source)
+    header, lines = raw_rows(source, separator=separator)
+    read_header(header, source)
     return _rows(source, lines)
+
+
+def raw_rows(
+    source: Source, *, separator: str | None = None, unread: Unread = lambda line, text: None
+) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """The header, and the cells of each row with the line that it starts on; `unread` is called with the line and the text of a
+    row that cannot be read."""
+    csv.field_size_limit(settings.max_record_bytes)
+    lines = _lines(source, separator or separator_of(source.head.decode(errors="replace")), unread)
+    return _header(lines), lines
 
 
 def _rows(source: Source, lines: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[str, int, dict[str, str]]]:
@@ -40,9 +50,18 @@ def _rows(source: Source, lines: Iterator[tuple[int, list[str]]]) -> Iterator[tu
             yield source.where(line), number, dict(zip(names, cells, strict=False))
 
 
-def write(pages: Iterable[Page], stream: BinaryIO, *, escaped: Counter[str] | None = None, **options: Any) -> None:
-    """Write pages as rows of batag's own columns; `escaped` counts the cells that `excel_safe` changed, by column."""
-    written = write_rows(map(to_row, pages), stream, COLUMNS, errors=False, **options)
+def write(
+    pages: Iterable[Page],
+    stream: BinaryIO,
+    *,
+    escaped: Counter[str] | None = None,
+    also: Sequence[str] = (),
+    **options: Any,
+) -> None:
+    """Write pages as rows of batag's own columns and those that stand `also` by themselves; `escaped` counts the cells that
+    `excel_safe` changed, by column."""
+    rows = (to_row(page, also=also) for page in pages)
+    written = write_rows(rows, stream, (*COLUMNS, *also), errors=False, **options)
     if escaped is not None:
         escaped.update(written.escaped)
 
@@ -115,7 +134,7 @@ def _header(lines: Iterator[tuple[int, list[str]]]) -> list[str]:
     return header
 
 
-def _lines(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _lines(source: Source, separator: str, unread: Unread) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with the line number they start on. A quote that is never closed costs its own line only, not the rest of the
     file."""
     lines, ahead = source.lines(), _Ahead(separator)
@@ -128,6 +147,7 @@ def _lines(source: Source, separator: str) -> Iterator[tuple[int, list[str]]]:
         else:
             reason = "a quote that opens in this row does not close" if reason == _OPEN else reason
             source.problems.add("bad-row", source.where(first[0]), reason)
+            unread(*first)
 
 
 class _Ahead:

@@ -62,9 +62,10 @@ def tags_json(tags: Iterable[Tag]) -> str:
     return dump([tag_record(tag) for tag in tags]).decode()
 
 
-def to_cells(page: Page) -> list[str]:
-    """The texts of `COLUMNS`."""
+def to_cells(page: Page, *, also: Sequence[str] = ()) -> list[str]:
+    """The texts of `COLUMNS`, and of columns of the page that stand `also` by themselves."""
     record = to_record(page)
+    texts = [text_cell(record.pop(name, None)) for name in also]
     cells = [record.pop(name) if isinstance(record.get(name), str) else "" for name in COLUMNS[:-1]]
     # Tags that could not be read when the page came in are no tags: they go with everything else.
     if page.labelled:
@@ -72,12 +73,12 @@ def to_cells(page: Page) -> list[str]:
         record.pop("reviewed", None)
     if "fields" not in record and any(name in page.fields and not page.fields[name] for name in STANDARD_FIELDS):
         record["fields"] = dict(page.fields)
-    return [*cells, dump(record).decode() if record or not page.labelled else ""]
+    return [*cells, dump(record).decode() if record or not page.labelled else "", *texts]
 
 
-def to_row(page: Page) -> Row:
+def to_row(page: Page, *, also: Sequence[str] = ()) -> Row:
     """A page as a row of batag's own table."""
-    return Row(to_cells(page), page.tags if page.labelled else None, page.reviewed, where=f"page {page.id}")
+    return Row(to_cells(page, also=also), page.tags if page.labelled else None, page.reviewed, where=f"page {page.id}")
 
 
 def text_cell(value: Any) -> str:
@@ -128,7 +129,8 @@ def read_header(header: Iterable[Any], source: Source) -> None:
     check_header(names, where=source.name)
     check_columns(source.columns, names, where=source.name)
     source.columns = columns_in(names, columns=source.columns, usual=source.usual_columns)
-    check_text_column(source.columns, names, usual=source.usual_columns, where=source.name)
+    if not source.any_columns:
+        check_text_column(source.columns, names, usual=source.usual_columns, where=source.name)
     mapped, own = set(source.columns.values()), {*COLUMNS, *ADDED[:2], *KNOWN_KEYS}
     known = [name if name in mapped or name.lower() not in own else name.lower() for name in names]
     times = Counter(known)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from io import BytesIO
 from math import isfinite
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, Self
 from xml.sax.saxutils import escape
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -59,23 +60,51 @@ _MOST_BYTES = (1 << 31) - (1 << 20)
 _TODO = "Write .csv, .parquet or .jsonl, which have no such limit, or a folder of parts"
 
 
+@dataclass(frozen=True)
+class Look:
+    """How a workbook looks: `files` replace those of its package, `head` stands before the rows and `row` in each of them. The
+    style of a cell is the number of its column in `header` (first row) or `body`; in `formula` if it begins like one."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    head: str = _HEAD
+    row: str = ""
+    header: Sequence[int] = ()
+    body: Sequence[int] = ()
+    formula: Sequence[int] = ()
+
+
 class SheetWriter:
     """Writes a workbook with a frozen header row. Texts stay texts, whatever they start with; numbers are numbers."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, *, look: Look | None = None) -> None:
         self._rows = self._size = 0
+        self._look = look or Look()
         self._zip = ZipFile(stream, "w", ZIP_DEFLATED)
-        for path, text in _FILES.items():
+        for path, text in {**_FILES, **self._look.files}.items():
             self._zip.writestr(_entry(path), _XML + text)
         self._sheet = self._zip.open(_entry(SHEET), "w")
-        self._put((_XML + _HEAD).encode() + _OPENING)
+        self._put((_XML + self._look.head).encode() + _OPENING)
 
     def row(self, cells: Sequence[Cell]) -> None:
         """Write one row."""
         self._rows += 1
-        style = ' s="1"' if self._rows == 1 else ""
-        made = (_cell(cell, f"{_letters(place)}{self._rows}", style) for place, cell in enumerate(cells))
-        self._put(f'<row r="{self._rows}">{"".join(made)}</row>'.encode())
+        look, first = self._look, self._rows == 1
+        own = look.header if first else look.body
+        made = (
+            _cell(
+                cell,
+                f"{_letters(place)}{self._rows}",
+                _style(own, place, 1 if first else 0),
+                _style(own if first else look.formula, place, 1 if first else 2),
+            )
+            for place, cell in enumerate(cells)
+        )
+        self._put(f'<row r="{self._rows}"{look.row}>{"".join(made)}</row>'.encode())
+
+    @property
+    def size(self) -> int:
+        """The bytes of the sheet until now, before compression."""
+        return self._size
 
     def rows_of(self, data: bytes) -> None:
         """Copy the rows of another workbook of batag, without its header."""
@@ -95,12 +124,16 @@ class SheetWriter:
             raise UsageError("more than 2 GB do not fit into a workbook", todo=_TODO)
         self._sheet.write(data)
 
-    def __enter__(self) -> SheetWriter:
+    def __enter__(self) -> Self:
         return self
+
+    def tail(self) -> str:
+        """What stands after the rows."""
+        return ""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is None:
-            self._sheet.write(_CLOSING + b"</worksheet>")
+            self._sheet.write(_CLOSING + f"{self.tail()}</worksheet>".encode())
         self._sheet.close()
         self._zip.close()
 
@@ -143,14 +176,20 @@ def _letters(place: int) -> str:
     return f"{_letters(place - 1) if place else ''}{chr(65 + last)}"
 
 
-def _cell(value: Cell, reference: str, style: str) -> str:
+def _style(numbers: Sequence[int], place: int, usual: int) -> str:
+    """The attribute of a cell's style; the usual one if the look has none for its column."""
+    number = numbers[place] if place < len(numbers) else usual
+    return f' s="{number}"' if number else ""
+
+
+def _cell(value: Cell, reference: str, style: str, formula: str) -> str:
     if value is None or value == "":
         return ""
     if isinstance(value, bool):
-        return f'<c r="{reference}" t="b"><v>{int(value)}</v></c>'
+        return f'<c r="{reference}"{style} t="b"><v>{int(value)}</v></c>'
     if isinstance(value, int | float) and isfinite(value) and abs(value) < 1e15:
-        return f'<c r="{reference}"><v>{value!r}</v></c>'
+        return f'<c r="{reference}"{style}><v>{value!r}</v></c>'
     text = possible(str(value))
-    style = style or (' s="2"' if is_formula(text) else "")
+    style = formula if is_formula(text) else style
     plain = escape(text, {"\r": "&#13;", '"': "&quot;"})
     return f'<c r="{reference}"{style} t="inlineStr"><is><t xml:space="preserve">{plain}</t></is></c>'

@@ -88,13 +88,14 @@ def page(reader: RecordReader, row: dict[str, Cell], *, where: str, number: int)
     return reader.page(from_cells(texts), where=where, number=number)
 
 
-def write(pages: Iterable[Page], stream: BinaryIO) -> None:
-    """Write a workbook with batag's own columns; text that does not fit into a cell is an error."""
-    write_rows(map(_possible_row, pages), stream, COLUMNS, errors=False)
+def write(pages: Iterable[Page], stream: BinaryIO, *, also: Sequence[str] = ()) -> None:
+    """Write a workbook with batag's own columns and those that stand `also` by themselves; text that does not fit into a cell
+    is an error."""
+    write_rows((_possible_row(page, also) for page in pages), stream, (*COLUMNS, *also), errors=False)
 
 
-def _possible_row(page: Page) -> Row:
-    return to_row(replace(page, fields={name: possible(text) for name, text in page.fields.items()}))
+def _possible_row(page: Page, also: Sequence[str]) -> Row:
+    return to_row(replace(page, fields={name: possible(text) for name, text in page.fields.items()}), also=also)
 
 
 def write_rows(

@@ -1,0 +1,1 @@
+"""Commands that make and use the folder of a shop."""

@@ -1,0 +1,133 @@
+"""What a row and the shop's lists say about a page: its own brand in its own text, and listed terms."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from batag.evaluation.decoding import Prediction
+from batag.labels.alignment import cut_tags
+from batag.labels.weak import Terms
+from batag.pages.check import overlaps
+from batag.pages.page import COLUMN, MODEL, TERMS, Page, Tag
+from batag.start import goods
+from batag.start.lists import BRAND, GOODS, Lists, Term
+from batag.start.names import NamesByValue, is_listed
+from batag.start.survey import cell_text
+
+OWN_SCORE, TERM_SCORE = 0.95, 0.8
+"""The share of tags that are right: of a row's own brand in its own text, and of a listed term."""
+
+DOUBTFUL = 0.75
+"""Below it, a tag that only the model has is dropped on a page where lists have others of its label."""
+
+
+class Evidence:
+    """Adds to the tags of a page those that its row and the lists speak for.
+
+    The row's own brand in its own text wins over what the model says there. A listed term is added where the model has no tag,
+    and wins over a shorter one. The lexicon's goods set the borders of the model's, and name what it leaves out in titles.
+    """
+
+    def __init__(self, terms: Iterable[Term], *, column: str | None, allowed: Iterable[str] | None = None) -> None:
+        """`column` is the key of a row's brand in `Page.extra`; `allowed` are the names of a person's list, or None."""
+        self._listed, self._column = tuple(terms), column
+        self._allowed = None if allowed is None else frozenset(allowed)
+        self._names = NamesByValue(self._allowed)
+        lists: dict[str, list[str]] = {}
+        for term in self._listed:
+            lists.setdefault(term.label, []).append(term.text)
+        self._terms = Terms({label: lists[label] for label in sorted(lists, key=lambda label: label != BRAND)})
+        self._unsure = {folded for term in self._listed if not term.sure for folded in Terms({BRAND: [term.text]}).labels}
+        self._folded: dict[str, frozenset[str]] = {}
+
+    @classmethod
+    def of(cls, lists: Lists, *, column: str | None) -> Evidence:
+        """The evidence of lists."""
+        found = [term for term in lists.terms if term.pages or term.source == "lexicon"]
+        return cls(found, column=column, allowed=lists.allowed(BRAND))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._listed, self._column, self._allowed)
+
+    def digest(self) -> str:
+        """A digest of all that its tags depend on."""
+        everything = [(term.text, term.label, term.sure) for term in self._listed]
+        known = repr((everything, self._column, sorted(self._allowed or ())))
+        return hashlib.blake2b(known.encode(errors="replace"), digest_size=16).hexdigest()
+
+    def key(self, page: Page) -> Hashable:
+        """What the tags of a page depend on besides its text."""
+        return self._value(page)
+
+    def __call__(self, prediction: Prediction, tags: Sequence[Tag]) -> list[Tag]:
+        """The tags of a page with those of the evidence, in order of position."""
+        page, mine = prediction.page, self._own(self._value(prediction.page))
+        own: list[Tag] = []
+        listed: list[Tag] = []
+        for tokenized in prediction.fields:
+            for span, term in self._terms.spans(tokenized, language=prediction.language):
+                is_own = span[2] == BRAND and term in mine
+                if not is_own and term in self._unsure:
+                    continue
+                source, score = (COLUMN, OWN_SCORE) if is_own else (TERMS, TERM_SCORE)
+                made = [replace(tag, score=score) for tag in cut_tags(page, tokenized, [span], source=source)]
+                (own if is_own else listed).extend(made)
+        of_row = overlaps(own)
+        kept = [tag for tag in goods.bordered(prediction, tags) if not of_row(tag)]
+        known = {(tag.field, tag.start, tag.end, tag.label): tag for tag in kept}
+        added = [tag for tag in listed if (tag.field, tag.start, tag.end, tag.label) not in known]
+        # A longer tag of the model says more than the term inside it: 三門冰箱 and 冰箱.
+        added = [tag for tag in added if not any(_beats(other, tag) for other in kept if _meet(other, tag))]
+        of_lists = overlaps(added)
+        all_of_them = [*(tag for tag in kept if not of_lists(tag)), *own, *added]
+        all_of_them += goods.of_title(prediction, all_of_them)
+        all_of_them = _without_doubtful(all_of_them)
+        order = {field.name: number for number, field in enumerate(prediction.fields)}
+        return sorted(all_of_them, key=lambda tag: (order[tag.field], tag.start))
+
+    def _value(self, page: Page) -> str:
+        return "" if self._column is None else cell_text(page.extra.get(self._column))
+
+    def _own(self, value: str) -> frozenset[str]:
+        """The names of a row's own brand as `Terms` folds them."""
+        if value not in self._folded:
+            if len(self._folded) > 100_000:
+                self._folded.clear()
+            self._folded[value] = frozenset(Terms({BRAND: self._names(value)}).labels) if value else frozenset()
+        return self._folded[value]
+
+
+def _without_doubtful(tags: Sequence[Tag]) -> list[Tag]:
+    """The tags without those that only the model has and is not sure of, on a page with a listed one of the same label: a page
+    has few brands and kinds of goods."""
+    named = {tag.label for tag in tags if tag.source != MODEL or _is_listed(tag)}
+    return [
+        tag
+        for tag in tags
+        if tag.source != MODEL or tag.label not in named or (tag.score or 0.0) >= DOUBTFUL or _is_listed(tag)
+    ]
+
+
+def _is_listed(tag: Tag) -> bool:
+    """Whether the lexicon has the tag's text."""
+    if tag.label == BRAND:
+        return is_listed(tag.text)
+    return tag.label != GOODS or goods.is_named(tag.text)
+
+
+def _meet(one: Tag, other: Tag) -> bool:
+    return one.field == other.field and one.start < other.end and other.start < one.end
+
+
+def _beats(model: Tag, listed: Tag) -> bool:
+    """Whether a tag of the model is kept where a listed term overlaps it."""
+    if listed.label == BRAND:
+        return model.end - model.start > listed.end - listed.start and (model.score or 0.0) >= TERM_SCORE
+    return True
+
+
+def _again(terms: tuple[Term, ...], column: str | None, allowed: frozenset[str] | None) -> Evidence:
+    return Evidence(terms, column=column, allowed=allowed)

@@ -1,0 +1,193 @@
+"""The stages of `batag start`: each writes what it found before the next begins, so that the same command goes on anywhere."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from batag.bundles.description import DESCRIPTION
+from batag.catalogue.totals import Totals
+from batag.pages.file import digest
+from batag.pages.formats import read_pages, write_pages
+from batag.pages.page import Page
+from batag.pages.problems import Problems
+from batag.start.evidence import Evidence
+from batag.start.folder import read_json, write_json
+from batag.start.learning import training, unlisted
+from batag.start.learning.comparison import Comparison, compare
+from batag.start.learning.equipped import equip
+from batag.start.learning.labelling import by_source, label_pages
+from batag.start.lists import Lists, make_lists, propose, saved_lists
+from batag.start.survey import BRAND_OF, Survey, load, read_rows, save, survey_pages
+from batag.start.tagging import tag_export
+from batag.start.task import Task
+from batag.tagging.tagger import Tagger
+
+MOST_SAMPLED = 20_000
+FEWEST_TO_LEARN, FEWEST_OF_PEOPLE = 50, 10
+"""With fewer pages that have a label of the shop's own, or of people, learning does not pay."""
+HELD, MOST_HELD, HELD_OF_PEOPLE = 10, 200, 5
+"""Every tenth labelled page, and not many more than 200 of them, is held back, and every fifth of people's: on these it is
+seen whether learning helped."""
+PEOPLE, HELD_PEOPLE = "people.jsonl", "held_people.jsonl"
+
+
+@dataclass(frozen=True)
+class Start(Task):
+    """The stages of one start, in order; one that is done already is read from the run's folder."""
+
+    def survey(self, *, problems: Problems, watch: Any = None) -> tuple[Survey, list[Page]]:
+        """Read the whole export once."""
+        if (found := load(self.run)) is not None:
+            return found
+        survey = Survey()
+        sample = survey_pages(read_rows(self.rows, problems=problems, survey=survey, watch=watch), survey, most=MOST_SAMPLED)
+        if not survey.pages:
+            raise problems.no_page(self.table.path)
+        save(self.run, survey, sample)
+        return survey, sample
+
+    def lists(self, survey: Survey, sample: Sequence[Page], *, watch: Any = iter) -> Lists:
+        """The terms of the shop, written beside those of people."""
+        if found := read_json(self.run / "terms.json"):
+            return Lists.of_dict(found)
+        saved = saved_lists(self.shop.path("terms"))
+        categories = self.categories()
+        proposed = make_lists(survey, sample, given=self.options.terms, categories=categories, watch=watch)
+        lists = proposed
+        if saved:
+            lists = make_lists(survey, sample, given=self.options.terms, saved=saved, categories=categories)
+        propose(self.shop.path("terms"), proposed, rows=survey.sampled)
+        write_json(self.run / "terms.json", lists.to_dict())
+        return lists
+
+    def equipped(self, lists: Lists, sample: Sequence[Page]) -> Path:
+        """The base bundle with the shop's lists."""
+        folder = self.run / "equipped"
+        if not (self.run / "equipped.json").is_file():
+            equip(self.options.base, folder, lists, sample)
+            write_json(self.run / "equipped.json", {"bundle": digest(folder / DESCRIPTION)})
+        return folder
+
+    def evidence(self, lists: Lists, *, column: str | None) -> Evidence:
+        """What rows and lists say."""
+        return Evidence.of(lists, column=column)
+
+    def labels(self, lists: Lists, sample: Sequence[Page], bundle: Path, *, watch: Any = iter) -> dict[str, Any]:
+        """Label a part of the sample; pages that people labelled are theirs."""
+        if (found := read_json(self.run / "labels.json")) and self.shop.path("labels").is_file():
+            return found
+        people = list(self.reviewed(Problems()))
+        theirs = {page.id for page in people}
+        chosen = [page for page in sample if page.id not in theirs][: round(training.PAGES_A_MINUTE * self.options.minutes)]
+        tagger = Tagger.load(bundle, engine="auto", device="cpu")
+        made = list(label_pages(chosen, tagger, self.evidence(lists, column=BRAND_OF), watch=watch))
+        self.shop.path("labels").parent.mkdir(parents=True, exist_ok=True)
+        held = made[:: max(HELD, len(made) // MOST_HELD)]
+        write_pages(held, self.run / "held.jsonl")
+        kept = people[::HELD_OF_PEOPLE] if len(people) >= FEWEST_OF_PEOPLE else []
+        write_pages(kept, self.run / HELD_PEOPLE)
+        back = {id(page) for page in (*held, *kept)}
+        write_pages((page for page in people if id(page) not in back), self.run / PEOPLE)
+        write_pages((page for page in made if id(page) not in back), self.shop.path("labels"))
+        known = sum(any(tag.source != "model" for tag in page.tags) for page in made)
+        found = {"pages": len(made), "known": known, "people": len(theirs), "sources": by_source(made)}
+        write_json(self.run / "labels.json", found)
+        return found
+
+    def pays(self, labels: Mapping[str, Any]) -> bool:
+        """Whether there is enough to learn from."""
+        return bool(labels["known"] >= FEWEST_TO_LEARN or labels["people"] >= FEWEST_OF_PEOPLE)
+
+    def compare(self, labels: Mapping[str, Any], equipped: Path) -> Comparison:
+        """Whether the learnt bundle is better than the base bundle with the shop's lists, on pages that were held back."""
+        if found := read_json(self.run / "comparison.json"):
+            return Comparison(**found)
+        held = list(read_pages(self.run / "held.jsonl", problems=Problems()))
+        folder = self.run / "learn"
+        people = list(read_pages(self.run / HELD_PEOPLE, problems=Problems())) if labels["people"] >= FEWEST_OF_PEOPLE else []
+        made = compare(equipped, training.bundle_of(folder), held, training.made_up_dev(folder), people=people)
+        write_json(self.run / "comparison.json", asdict(made))
+        return made
+
+    def check(
+        self, survey: Survey, lists: Lists, sample: Sequence[Page], *, watch: training.Watch, reading: Any = iter
+    ) -> unlisted.Check | None:
+        """Hide a tenth of the brands, train shortly, and look for them; None if it cannot be measured."""
+        if (found := read_json(self.run / "check.json")).get("done"):
+            return unlisted.Check(**found["check"]) if found["check"] else None
+        made = self._check(survey, lists, sample, watch=watch, reading=reading)
+        write_json(self.run / "check.json", {"done": True, "check": None if made is None else asdict(made)})
+        shutil.rmtree(self.run / "check", ignore_errors=True)
+        return made
+
+    def _check(
+        self, survey: Survey, lists: Lists, sample: Sequence[Page], *, watch: training.Watch, reading: Any
+    ) -> unlisted.Check | None:
+        hidden = unlisted.hide(survey, lists)
+        if hidden is None:
+            return None
+        known = unlisted.without(lists, hidden)
+        pages, there = unlisted.parts(sample, hidden)
+        pages = pages[: round(training.PAGES_A_MINUTE * self.options.minutes * 0.3)]
+        if len(pages) < FEWEST_TO_LEARN or not there:
+            return None
+        folder = self.run / "check"
+        folder.mkdir(exist_ok=True)
+        if not (folder / "labels.json").is_file():
+            bundle = equip(self.options.base, folder / "equipped", known, sample)
+            tagger = Tagger.load(bundle, device="cpu")
+            write_pages(label_pages(pages, tagger, self.evidence(known, column=BRAND_OF)), folder / "labels.parquet")
+            write_json(folder / "labels.json", {"pages": len(pages)})
+        training.train(
+            folder,
+            base=folder / "equipped",
+            labels=[folder / "labels.parquet"],
+            languages=list(survey.languages),
+            pages=len(pages),
+            budget=self.budget,
+            share=0.2,
+            settings={**self.options.settings, "training.export": False},
+            most_epochs=3,
+            watch=watch,
+            reading=reading,
+        )
+        return unlisted.check(Tagger.load(training.bundle_of(folder), device="cpu"), there, hidden, lists)
+
+    def learn(
+        self, survey: Survey, labels: Mapping[str, Any], base: Path, *, watch: training.Watch, reading: Any = iter
+    ) -> training.Learnt:
+        """Train from the base bundle with the shop's lists."""
+        return training.train(
+            self.run / "learn",
+            base=base,
+            labels=[self.shop.path("labels"), *([self.run / PEOPLE] if labels["people"] else [])],
+            languages=list(survey.languages),
+            pages=labels["pages"] + labels["people"],
+            budget=self.budget,
+            settings=self.options.settings,
+            watch=watch,
+            reading=reading,
+        )
+
+    def ship(self, equipped: Path, *, learnt: bool) -> Path:
+        """Put the bundle among those of the shop, and make it the one in use."""
+        target = self.shop.add_bundle(training.bundle_of(self.run / "learn") if learnt else equipped, number=self.number)
+        self.shop.use(target)
+        return target
+
+    def tag(self, survey: Survey, lists: Lists, bundle: Path, *, problems: Problems, watch: Any) -> Totals:
+        """Tag the whole export."""
+        return tag_export(
+            self.rows,
+            bundle=bundle,
+            out=self.shop.path("tagged"),
+            lists=lists,
+            terms=self.terms(survey),
+            pages=survey.pages,
+            problems=problems,
+            watch=watch,
+        )

@@ -1,0 +1,92 @@
+"""The first rows of an export, read before anybody knows what its columns hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from batag.errors import EmptyTableError, InputError
+from batag.pages.file import once_only, open_file
+from batag.pages.formats.detection import detect_format
+from batag.pages.formats.format import FORMATS, check_format, format_module
+from batag.pages.formats.reading import read_records
+from batag.pages.source import guess_encoding, open_source
+from batag.settings import settings
+
+_ROWS = 2_000
+_CELLS = 20_000_000
+"""So many characters of the first rows are kept at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The format and encoding of an export, the names of its columns, and its first rows; `guessed` says that the encoding is
+    a guess."""
+
+    path: str
+    format: str
+    names: tuple[str, ...]
+    rows: tuple[Mapping[str, str], ...]
+    encoding: str | None = None
+    guessed: bool = False
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a column that are not empty."""
+        return [text for row in self.rows if (text := row.get(name, "").strip())]
+
+
+def read_table(path: str, *, format: str | None = None, encoding: str | None = None) -> Table:
+    """Read the first rows of an export; an encoding that is not given and is not UTF-8 is guessed."""
+    if once_only(path):
+        raise InputError("can be read only once", where=path, todo="Save the export to a file: it is read several times")
+    if format is not None:
+        check_format(format)
+    guessed = False
+    try:
+        source = open_source(path, encoding=encoding)
+    except InputError as error:
+        if encoding is not None or not error.what.startswith("is not UTF-8"):
+            raise
+        with open_file(path) as stream:
+            encoding = guess_encoding(stream.read(settings.sniff_bytes))
+        if encoding is None:
+            raise
+        source, guessed = open_source(path, encoding=encoding), True
+    source.any_columns = True
+    try:
+        name = format or detect_format(source)
+        if FORMATS[name].kind == "pages":
+            todo = "Export the shop's products as CSV, XLSX, JSONL or Parquet"
+            raise InputError(f"is a file of labelled pages ({name}), not the export of a shop", where=path, todo=todo)
+        parse = getattr(format_module(name), "parse", None)
+        rows, kept = list[Mapping[str, Any]](), 0
+        for record in islice(read_records(source, name), 5 * _ROWS):
+            value = record.value
+            if value is not None and parse is not None:
+                value = parse(value, source.problems.at(record.where))
+            if isinstance(value, Mapping):
+                rows.append(value)
+                kept += sum(len(cell) for cell in value.values() if isinstance(cell, str))
+            if len(rows) >= _ROWS or kept > _CELLS:
+                break
+        own = dict(zip(source.names, source.header, strict=True)) or {str(key): str(key) for row in rows for key in row}
+    except EmptyTableError as error:
+        raise InputError(
+            "is empty", where=path, todo="Export the shop's products again, with the names of the columns"
+        ) from error
+    finally:
+        source.close()
+    if not rows:
+        raise InputError("has no row with a product", where=path, todo="Export the shop's products again")
+    texts = tuple({written: _text(row.get(key)) for key, written in own.items()} for row in rows)
+    return Table(path=path, format=name, names=tuple(own.values()), rows=texts, encoding=encoding, guessed=guessed)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, (Mapping, bytes)):
+        return ""
+    return "; ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

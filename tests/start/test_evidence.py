@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+
+from batag.evaluation.decoding import Prediction
+from batag.pages.page import MODEL, Page, Tag
+from batag.segmentation.segmentation import Segmentation, language_of
+from batag.start.evidence import Evidence
+from batag.start.lists import Lists, make_lists
+from batag.start.survey import BRAND_OF, Survey, survey_pages
+
+
+def page(title: str, brand: str = "", *, description: str = "") -> Page:
+    fields = {"title": title, "description": description} if description else {"title": title}
+    return Page("1", fields, language="zh-Hant", extra={BRAND_OF: brand} if brand else {})
+
+
+def lists_of(*pages: Page) -> Lists:
+    survey = Survey()
+    return make_lists(survey, survey_pages(pages, survey, most=100))
+
+
+def tagged(evidence: Evidence, found: Page, *tags: tuple[str, str, float]) -> list[tuple[str, str, str]]:
+    """The tags (text, label, source) of a page on which the model has these (text, label, score)."""
+    ((_, fields),) = Segmentation().many([found])
+    text = found.fields["title"]
+    own = [Tag("title", text.index(t), text.index(t) + len(t), label, t, score, t, MODEL) for t, label, score in tags]
+    made: Sequence[Tag] = evidence(Prediction(found, list(fields), [], language_of(found)), own)
+    assert all(tag.text == found[tag.field][tag.start : tag.end] for tag in made)
+    return [(tag.text, tag.label, str(tag.source)) for tag in made]
+
+
+def test_the_brand_of_a_row_is_tagged_in_its_own_text_in_every_script() -> None:
+    row = page("日立 HITACHI 變頻 R-1234", "日立", description="HITACHI 日立 省電")
+    found = tagged(Evidence.of(lists_of(row), column=BRAND_OF), row)
+    assert found == [(text, "brand", "column") for text in ("日立", "HITACHI", "HITACHI", "日立")]
+
+
+def test_a_brand_that_is_an_ordinary_word_counts_on_rows_of_that_brand_only() -> None:
+    own, other = page("統一 R-77 24入", "統一"), page("Nike 統一 規格 R-77", "Nike")
+    evidence = Evidence.of(lists_of(own, other), column=BRAND_OF)
+    assert tagged(evidence, own) == [("統一", "brand", "column")]
+    assert tagged(evidence, other) == [("Nike", "brand", "column")]
+
+
+def test_brands_of_other_rows_are_terms() -> None:
+    own, part = page("Zowilan X1", "Zowilan"), page("適用 Zowilan X1", "Nike")
+    assert tagged(Evidence.of(lists_of(own, part), column=BRAND_OF), part) == [("Zowilan", "brand", "terms")]
+
+
+def test_goods_are_cut_to_the_longest_name_that_the_lexicon_has() -> None:
+    evidence = Evidence.of(Lists(terms=()), column=None)
+    assert tagged(evidence, page("全新超級電冰箱"), ("全新超級電冰箱", "goods", 0.9)) == [("電冰箱", "goods", "model")]
+    assert tagged(evidence, page("變頻三門冰箱"), ("三門冰箱", "goods", 0.9)) == [("三門冰箱", "goods", "model")]
+
+
+def test_goods_of_a_title_that_the_model_misses_are_added_but_no_gifts() -> None:
+    evidence = Evidence.of(Lists(terms=()), column=None)
+    assert tagged(evidence, page("R-77 保溫杯 送滑鼠墊")) == [("保溫杯", "goods", "terms")]
+
+
+def test_a_doubtful_tag_of_the_model_goes_if_a_list_has_another_one() -> None:
+    row = page("Nike 慢跑鞋 Zotarra", "Nike")
+    evidence = Evidence.of(lists_of(row), column=BRAND_OF)
+    names = [text for text, label, _ in tagged(evidence, row, ("Zotarra", "brand", 0.6)) if label == "brand"]
+    assert names == ["Nike"]
+    names = [text for text, label, _ in tagged(evidence, row, ("Zotarra", "brand", 0.9)) if label == "brand"]
+    assert names == ["Nike", "Zotarra"]
+
+
+def test_the_list_of_a_person_is_what_counts() -> None:
+    row = page("Nike 耐吉 R-77", "Nike")
+    survey = Survey()
+    sample = survey_pages([row], survey, most=10)
+    evidence = Evidence.of(make_lists(survey, sample, saved={"brand": ["耐吉"]}), column=BRAND_OF)
+    assert tagged(evidence, row) == [("耐吉", "brand", "column")]
+
+
+def test_a_copy_in_another_process_is_the_same() -> None:
+    evidence = Evidence.of(lists_of(page("日立 R-1", "日立")), column=BRAND_OF)
+    again = pickle.loads(pickle.dumps(evidence))
+    assert again.digest() == evidence.digest()
+    assert tagged(again, page("日立 R-1", "日立")) == [("日立", "brand", "column")]
