@@ -31,7 +31,8 @@ ICECAT_PAGES = 2_000
 
 def sample(data: Path) -> tuple[list[Page], list[Page]]:
     made = {
-        split: [p for each in LANGUAGES for p in sample_pages(each, pages=n, split=split)] for split, n in SAMPLE_PAGES.items()
+        split: [p for each in LANGUAGES for p in sample_pages(each, pages=n, split=split, style="paper")]
+        for split, n in SAMPLE_PAGES.items()
     }
     return made["train"], made["test"]
 

@@ -42,7 +42,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for size in arguments.sizes:
             path = Path(folder, f"{size}.jsonl.gz")
-            write_pages(sample_pages(arguments.language, pages=size), path)
+            write_pages(sample_pages(arguments.language, pages=size, style="paper"), path)
             answers: multiprocessing.SimpleQueue[dict[str, float]] = context.SimpleQueue()
             process = context.Process(target=run, args=(path, answers))
             process.start()

@@ -67,7 +67,7 @@ def main() -> None:
     results: dict[str, dict[str, dict[str, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for language in LANGUAGES:
-            pages = list(sample_pages(language, pages=arguments.pages))
+            pages = list(sample_pages(language, pages=arguments.pages, style="paper"))
             path = Path(folder, f"{language}.jsonl.gz")
             write_pages(pages, path)
             results[language] = measure(language, pages, path, arguments.rounds)

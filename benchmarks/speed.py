@@ -394,7 +394,7 @@ def pages(options: argparse.Namespace) -> Facts:
         source = options.work / f"sample-{count}.jsonl.zst"
         if not source.exists():
             share = -(-count // len(LANGUAGES))
-            made = (sample_pages(each, pages=share, split="test", seed=9) for each in LANGUAGES)
+            made = (sample_pages(each, pages=share, split="test", seed=9, style="paper") for each in LANGUAGES)
             write_pages(islice(chain.from_iterable(zip(*made, strict=True)), count), source)
         with tempfile.TemporaryDirectory(dir=options.work) as folder:
             command = [sys.executable, "-m", "batag", "tag", str(options.swift), str(source), "-o", f"{folder}/out/"]

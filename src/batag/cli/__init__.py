@@ -56,12 +56,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 COMMANDS = (
-    *("demo", "data.sample", "inspect", "data.split", "data.convert", "data.segment", "words.keywords.keywords", "weak"),
-    *("train", "distil", "curve", "evaluate", "show", "export", "tag", "paper"),
+    *("shops.start.start", "demo", "data.sample", "inspect", "data.split", "data.convert", "data.segment"),
+    *("words.keywords.keywords", "weak", "train", "distil", "curve", "evaluate", "show", "export", "tag"),
+    *("services.serve.serve", "paper"),
 )
 """The commands; one that lives in a file of another name is written with it."""
-GROUPS = {"terms": ("What words mean to a shop: canonical forms, synonyms, categories.", ("explain", "merge", "import", "map"))}
-"""Groups of commands: what they are about, and their names; all of a group live in the file of its name in `words/`."""
+GROUPS = {
+    "words.terms": ("What words mean to a shop: canonical forms, synonyms, categories.", ("explain", "merge", "import", "map")),
+    "services.keys": ("Keys of the service: who may ask, and for what.", ("add", "list", "revoke")),
+}
+"""Groups of commands by the file that all of a group live in: what they are about, and their names."""
 
 
 def _add(to: typer.Typer, file: str, name: str) -> None:
@@ -72,10 +76,12 @@ def _add(to: typer.Typer, file: str, name: str) -> None:
 
 for command in COMMANDS:
     _add(app, command.rpartition(".")[0] or command, command.rpartition(".")[2])
-for group, (about, commands) in GROUPS.items():
-    group_app = typer.Typer(name=group, help=about, no_args_is_help=True, context_settings=app.info.context_settings)
+for file, (about, commands) in GROUPS.items():
+    group_app = typer.Typer(
+        name=file.rpartition(".")[2], help=about, no_args_is_help=True, context_settings=app.info.context_settings
+    )
     for command in commands:
-        _add(group_app, f"words.{group}", command)
+        _add(group_app, file, command)
     app.add_typer(group_app)
 
 

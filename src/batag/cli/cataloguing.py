@@ -123,7 +123,7 @@ def run(
         note = "standard input and pipes cannot be read again: this job cannot be resumed if it is interrupted"
         err.print(note, style="yellow")
     try:
-        with collected_problems(strict=False, path=reading.problems) as found, _bar(shape.out) as watch:
+        with collected_problems(strict=False, path=reading.problems) as found, job_bar(shape.out) as watch:
             totals = job.run(problems=found, watch=watch)
     except KeyboardInterrupt:
         err.print("stopped; finished parts are kept, run the same command again to resume", style="bold yellow")
@@ -157,7 +157,7 @@ def _is_large(inputs: Inputs) -> bool:
 
 
 @contextmanager
-def _bar(out: str) -> Iterator[Callable[[Totals], None]]:
+def job_bar(out: str) -> Iterator[Callable[[Totals], None]]:
     """Show progress: pages and tokens per second, part, errors, time left; in a log one line per minute."""
     err = console(error=True)
     if not err.is_terminal:

@@ -16,30 +16,58 @@ from batag.errors import InputError, UsageError
 
 
 def sample(
-    language: Annotated[str, typer.Option(help="Language of the pages: zh-Hant, ja or en.")] = "zh-Hant",
+    language: Annotated[str, typer.Option(help="Language of the pages: zh-Hant, zh-Hans, ja or en.")] = "zh-Hant",
     pages: Annotated[int, typer.Option(min=1, help="Number of pages.")] = 2000,
     split: Annotated[
         str, typer.Option(help="train, dev or test; dev and test have brands and goods that are not in train.")
     ] = "train",
     seed: Annotated[int, typer.Option(help="Random seed; the same seed writes the same file.")] = 0,
+    style: Annotated[
+        str, typer.Option(help="shops: ten kinds of shops, labels brand, goods and feature; paper: five shops as in the paper.")
+    ] = "shops",
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            help="New CSV file for the same pages as a shop exports them: number, title, description, brand, category, price, "
+            "without labels. Without --out nothing else is written.",
+        ),
+    ] = None,
     out: options.OutFile = "-",
     to: options.To = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write labelled pages of a made-up catalogue with five shops and three languages."""
+    """Write labelled pages of a made-up catalogue, or a shop's export without labels."""
     from batag.cli.files import save
+    from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
     from batag.pages.problems import Problems
-    from batag.sample import sample_pages
+    from batag.sample import check_export, sample_pages, write_export
     from batag.segmentation.segmentation import Segmentation
 
+    labelled = export is None or out != "-"
     format = format_to_write(out, to)
-    made = progress(sample_pages(language, pages=pages, split=split, seed=seed), doing="writing", total=pages)
-    count = save(made, out, source="sample", format=format, segmentation=Segmentation(), problems=Problems())
-    if as_json and out != "-":
-        print_json({"out": out, "format": format, "pages": count, "language": language, "split": split, "seed": seed})
-    elif out != "-":
-        console(error=True).print(f"{count:,} {language} pages in {out}; look at them with: batag inspect {out}")
+    facts = {"pages": pages, "language": language, "split": split, "seed": seed, "style": style}
+
+    def made() -> Iterator[Any]:
+        return progress(sample_pages(language, pages=pages, split=split, seed=seed, style=style), doing="writing", total=pages)
+
+    if export is not None:
+        if style != "shops":
+            raise UsageError(f"the style {style!r} has no brand and category columns to export", todo="Use --style shops")
+        check_targets([export, out] if labelled else [export], [])
+        check_export(export)
+    if labelled:
+        save(made(), out, source="sample", format=format, segmentation=Segmentation(), problems=Problems())
+    if export is not None:
+        write_export(made(), export, language=language)
+    if as_json and (out != "-" or export is not None):
+        files = ({"out": out, "format": format} if labelled else {}) | ({"export": str(export)} if export is not None else {})
+        print_json(files | facts)
+        return
+    if out != "-":
+        console(error=True).print(f"{pages:,} {language} pages in {out}; look at them with: batag inspect {out}")
+    if export is not None:
+        console(error=True).print(f"{pages:,} {language} pages in {export}, as a shop exports them, without labels")
 
 
 def split(

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def distil(
-    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="The teacher: folder of a bundle or a finished run.")],
+    bundle: Annotated[
+        Path,
+        typer.Argument(
+            metavar="BUNDLE",
+            help="The teacher: folder of a bundle or a finished run, or starter.",
+            callback=options.note_starter,
+        ),
+    ],
     pages: Annotated[list[Path], typer.Argument(metavar="PAGES", help="Files of pages; their labels are ignored.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder of the new bundle; must not exist yet.")] = Path("swift"),
     dev: Annotated[

@@ -76,7 +76,7 @@ def _labelled_words(bundle: Bundle, given: Iterable[Page] | None) -> list[Labell
     from batag.sample import LANGUAGES, sample_pages
     from batag.training.examples import label_words, make_examples
 
-    sample = chain.from_iterable(sample_pages(each, pages=40, split="dev") for each in LANGUAGES)
+    sample = chain.from_iterable(sample_pages(each, pages=40, split="dev", style="paper") for each in LANGUAGES)
     found = label_words(sample if given is None else given, bundle.segmentation)
     description = bundle.description
     examples = make_examples(found, bundle.scheme, window=description.window, overlap=description.overlap)

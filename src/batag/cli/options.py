@@ -22,7 +22,24 @@ if TYPE_CHECKING:
     from batag.pages.problems import Problems
 
 
-Bundle = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle or a finished run.")]
+def note_starter(bundle: Path | None) -> Path | None:
+    """Say it if a folder here has the name of the starter."""
+    from batag.bundles.found import ALWAYS_STARTER, STARTER, hides_starter
+    from batag.cli.terminal import console
+
+    if bundle is not None and hides_starter(bundle):
+        console(error=True).print(f"{STARTER} is the folder here; the bundle that comes with batag is {ALWAYS_STARTER}")
+    return bundle
+
+
+Bundle = Annotated[
+    Path,
+    typer.Argument(
+        metavar="BUNDLE",
+        help="Folder of a bundle or a finished run, or starter: the bundle that comes with batag.",
+        callback=note_starter,
+    ),
+]
 OutFile = Annotated[
     str, typer.Option("--out", "-o", help="File to write (.jsonl, .csv, .parquet, ..., also .gz); - for standard output.")
 ]

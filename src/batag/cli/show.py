@@ -65,6 +65,7 @@ def summary(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
         "input": ", ".join(
             filter(None, (description.input.kind, f"{len(read.vocabulary.words):,} words", spoken, *_features(read)))
         ),
+        "term lists": ", ".join(_lists(read)) or "none",
         "head": "; ".join(_head(read)) or "each token by itself",
         "objective": description.recipe.get("objective", {}).get("name", "not given"),
         "segmentation": description.segmentation.name
@@ -86,6 +87,17 @@ def _features(read: Bundle) -> list[str]:
     """The pretrained features by name and language."""
     names = ((each.kind.replace("_", " "), each.language) for each in read.description.features)
     return [f"{kind} ({language})" if language else kind for kind, language in names]
+
+
+def _lists(read: Bundle) -> list[str]:
+    """The term lists whose names are features."""
+    from batag.terms.lexicon import lexicon_digest
+
+    terms = read.description.terms
+    own = [f"{terms.own:,} names of its own"] if terms.own else []
+    if not terms.lexicon:
+        return own
+    return ["the lexicon" if terms.lexicon == lexicon_digest() else "the lexicon (another version in training)", *own]
 
 
 def _engines(read: Bundle) -> list[str]:

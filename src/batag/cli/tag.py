@@ -75,6 +75,12 @@ def tag(
         bool,
         typer.Option("--restart", help="Start over: discard an unfinished job and replace a finished file."),
     ] = False,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server", help="Tag by the service at this address instead of a bundle: the first argument is a file then."
+        ),
+    ] = None,
     engine: options.Engine = "auto",
     device: Annotated[
         str,
@@ -88,6 +94,8 @@ def tag(
     from batag.catalogue.tagged import Options
     from batag.cli import cataloguing
     from batag.cli.files import check_text
+    from batag.cli.services.remote import tag_remotely
+    from batag.cli.words.terms import show_notes
     from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
     from batag.terms.terms import read_terms
@@ -105,7 +113,16 @@ def tag(
         top=top or 0,
         **options.of_table(format, bom=bom, excel_safe=excel_safe),
     )
+    if server is not None:
+        if stop_words or synonyms or taxonomy or cluster:
+            todo = "Leave out --stop-words, --synonyms, --taxonomy and --cluster: the service has its own"
+            raise UsageError("this does not go with --server", todo=todo)
+        if shape is not None and not shape.one_file:
+            raise UsageError("a service tags to one file, not to a folder", todo="Name a file: --out tagged.csv")
+        tag_remotely(server, [str(bundle), *(pages or ())], out, chosen, reading=reading, restart=restart)
+        return
     terms = read_terms(synonyms=synonyms, taxonomy=taxonomy, language=canonical_language)
+    show_notes(terms)
     own_files = [bundle, stop_words, synonyms, taxonomy]
     texts = [each for each in pages or () if not is_input(each)]
     if shape is not None:

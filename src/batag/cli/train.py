@@ -34,7 +34,12 @@ def train(
     resume: Annotated[Path | None, typer.Option("--resume", metavar="RUN", help="Resume an interrupted run.")] = None,
     from_: Annotated[
         Path | None,
-        typer.Option("--from", metavar="BUNDLE", help="Continue training from this bundle (the base bundle), with its recipe."),
+        typer.Option(
+            "--from",
+            metavar="BUNDLE",
+            help="Continue training from this bundle (the base bundle), with its recipe; starter is the one of batag.",
+            callback=options.note_starter,
+        ),
     ] = None,
     replay: Annotated[
         list[Path] | None,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from batag.segmentation.segmentation import Segmentation
 
 FIT = "fit"
+_TABLES = frozenset({"csv", "tsv", "xlsx"})
 Backbone = Annotated[
     Path | None, typer.Option("--backbone", help="Local folder of a Hugging Face model, for the method embedding.")
 ]
@@ -170,8 +171,10 @@ def _extract(
         pairs = extractor.extract_many(read, top=top)
         if out is not None and (out != "-" or format != "jsonl"):
             source = ", ".join(given or ["standard input"])
-            written = (with_keywords(page, own) for page, own in pairs)
+            plain = format in _TABLES
+            written = (with_keywords(page, own, plain=plain) for page, own in pairs)
             more: dict[str, Any] = {"segmentation": extractor.segmentation, **table}
+            more |= {"also": ("keywords",)} if plain else {}
             number = save(written, out, source=source, format=format, problems=found, **more)
             console(error=True).print(f"{counted(number, 'page')} in {'standard output' if out == '-' else out}")
             return
@@ -184,16 +187,17 @@ def _extract(
         sys.stdout.buffer.flush()
 
 
-def with_keywords(page: Page, found: Sequence[Keyword]) -> Page:
-    """The page with its keywords: all of them in order in the column `keywords`, and as tags; where two overlap, the longer one
-    is the tag."""
+def with_keywords(page: Page, found: Sequence[Keyword], *, plain: bool = False) -> Page:
+    """The page with its keywords: all of them in order in the column `keywords` (as one text if `plain`), and as tags; where
+    two overlap, the longer one is the tag."""
     from dataclasses import replace
 
     from batag.pages.check import settle
 
     tags = settle((tag for each in found for tag in each.tags(page)), page.fields, None)
     listed = [{"text": each.text, "score": each.score} for each in found]
-    return replace(page, tags=tags, labelled=True, reviewed=False, extra={**page.extra, "keywords": listed})
+    shown = "; ".join(each.text for each in found) if plain else listed
+    return replace(page, tags=tags, labelled=True, reviewed=False, extra={**page.extra, "keywords": shown})
 
 
 def highlighted(page: Page, found: Sequence[Keyword]) -> Iterable[Text]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from batag.cli import options
-from batag.cli.terminal import cell, console, counted, print_json, watched
+from batag.cli.terminal import cell, console, counted, one_line, print_json, watched
 from batag.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -110,13 +110,17 @@ def import_(
     check_targets([out], files)
     taxonomy = import_taxonomy(files, language=None if language is None else check_language(language))
     write_taxonomy(taxonomy, out)
+    if len(taxonomy) > 1 and not any(taxonomy.parents.values()):
+        note = f"no path has a second level: all {len(taxonomy):,} categories are at the top. Paths are like Shoes > Boots"
+        console(error=True).print(note, style="yellow")
     report = {"source": taxonomy.source, "version": taxonomy.version, "languages": list(taxonomy.languages)}
     if as_json:
         print_json(report | {"categories": len(taxonomy), "out": str(out)})
         return
     version = f" {taxonomy.version}" if taxonomy.version else ""
     console().print(
-        f"{len(taxonomy):,} categories of {taxonomy.source}{version} in {', '.join(taxonomy.languages)}, written to {out}"
+        f"{len(taxonomy):,} {'category' if len(taxonomy) == 1 else 'categories'} of {taxonomy.source}{version} in "
+        f"{', '.join(taxonomy.languages)}, written to {out}"
     )
 
 
@@ -150,7 +154,15 @@ def map_(
 def _terms(synonyms: Path | None, taxonomy: Path | None, language: str) -> Terms:
     from batag.terms.terms import read_terms
 
-    return read_terms(synonyms=synonyms, taxonomy=taxonomy, language=language)
+    terms = read_terms(synonyms=synonyms, taxonomy=taxonomy, language=language)
+    show_notes(terms)
+    return terms
+
+
+def show_notes(terms: Terms) -> None:
+    """Say what is odd in the shop's synonyms, though they can be used."""
+    for note in terms.synonyms.notes:
+        console(error=True).print(one_line(note), style="yellow")
 
 
 def _check_tags(forms: int, tagged: str) -> None:

@@ -1,0 +1,1 @@
+"""Commands about the service: starting it, its keys, tagging through it."""

@@ -1,0 +1,1 @@
+"""Who may ask: keys, sessions of browsers, rates, and where a request comes from."""

@@ -1,0 +1,1 @@
+"""Engine processes: the queue before them, the link to them, and what they do."""
