@@ -16,10 +16,13 @@ CALLS: dict[str, tuple[tuple[str, ...], str]] = {
     "encoders": ((), "--out"),
     "keyphrases": (("data",), "--out"),
     "labelling": (("data",), "--out"),
+    "first_view": ((), "--out"),
+    "pictures": ((), "--out"),
     "reading": ((), "--out"),
     "segmentation": ((), "--out"),
     "shop_pages": (("bundle",), "--wrong"),
     "speed": (("bundle", "swift", "train"), "--out"),
+    "starter": ((), "--out"),
     "steps": (("data", "taobao-words", "today"), "--runs"),
 }
 

@@ -104,3 +104,15 @@ def test_every_relative_link_leads_somewhere() -> None:
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]:
         for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
             assert "://" in link or (page.parent / link).exists(), f"{page}: {link}"
+
+
+def test_no_line_of_prose_is_over_160_characters() -> None:
+    pages = [*ROOT.glob("README*.md"), *(ROOT / f"{name}.md" for name in ("CONTRIBUTING", "SECURITY", "CHANGELOG"))]
+    long = []
+    for page in [*pages, *ROOT.glob("docs/**/*.md")]:
+        code = False
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+            code ^= line.lstrip().startswith("```")
+            if not code and not line.lstrip().startswith("|") and len(line) > 160:
+                long.append(f"{page.relative_to(ROOT)}:{number}")
+    assert not long

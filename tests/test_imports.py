@@ -13,7 +13,8 @@ import batag
 ROOT = Path(batag.__file__).parent
 FLOW = [
     *("pages", "segmentation", "terms", "labels", "sample", "keywords", "features", "encoders", "heads", "objectives"),
-    *("evaluation", "bundles", "engines", "training", "tagging", "catalogue", "index", "review", "serving", "paper"),
+    *("evaluation", "bundles", "engines", "training", "tagging", "catalogue", "index", "review", "start", "client"),
+    *("serving", "paper"),
 ]
 EVERYWHERE = {"errors", "settings"}
 

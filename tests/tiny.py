@@ -64,7 +64,9 @@ QUICK = (
 
 def catalogue(pages: int, *, split: str = "train", seed: int = 0) -> list[Page]:
     """So many pages of the sample in each of its three languages."""
-    return [page for language in LANGUAGES for page in sample_pages(language, pages=pages, split=split, seed=seed)]
+    return [
+        page for language in LANGUAGES for page in sample_pages(language, pages=pages, split=split, seed=seed, style="paper")
+    ]
 
 
 def _made_once(name: str, make: Callable[[Path], object]) -> Path:

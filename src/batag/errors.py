@@ -9,6 +9,8 @@ EXTRAS = {
     "backbone": ("transformers",),
     "vectors": ("spacy",),
     "ray": ("ray", "fsspec"),
+    "serve": ("granian", "prometheus-client"),
+    "client": ("httpx",),
 }
 """The optional packages of each extra in pyproject.toml."""
 
@@ -53,7 +55,7 @@ def missing_package(error: ModuleNotFoundError) -> UsageError | None:
     """The error for a missing package of an extra, with how to install it; None for any other module."""
     name = (error.name or "").partition(".")[0]
     for extra, packages in EXTRAS.items():
-        if name in packages:
+        if name in (each.replace("-", "_") for each in packages):
             return UsageError(f"this needs {name}, which is not installed", todo=f"pip install 'batag[{extra}]'")
     return None
 

@@ -26,6 +26,7 @@ class Settings:
     )
     part_pages: int = _limit(10_000, "pages of one part of a catalogue job")
     part_bytes: int = _limit(33_554_432, "bytes of input after which a part ends even with fewer pages")
+    start_values: int = _limit(200_000, "different values of a brand or category column that `batag start` counts")
     max_terms_bytes: int = _limit(100_000_000, "a larger file of synonyms or categories is an error")
     shown_problems: int = _limit(10, "problems that a command prints")
     sniff_bytes: int = _limit(262_144, "how many bytes of a file are examined to detect its format, encoding and language")
@@ -40,7 +41,26 @@ class Settings:
         1_000_000, "words and phrases that the statistics of keywords count; past that the rarest are dropped"
     )
     few_dev_pages: int = _limit(30, "with fewer dev pages, `train` warns that the choice of the best epoch is mostly chance")
+    sheet_rows: int = _limit(1_048_576, "rows of a workbook of `batag start` with its header; further ones go into a next file")
     rare_dev_tags: int = _limit(10, "a class with fewer tags in the dev pages than this cannot be measured")
+    serve_body_bytes: int = _limit(2_000_000, "a request to the service with a longer body is refused before it is read (413)")
+    serve_pages: int = _limit(32, "pages of one request to the service")
+    serve_page_characters: int = _limit(100_000, "characters of a page in a request to the service")
+    serve_texts: int = _limit(32, "texts of one request to `/v1/terms/explain`, of 1,000 characters each")
+    serve_header_bytes: int = _limit(16_384, "bytes of a request's headers (431); at least 8,192")
+    serve_header_seconds: int = _limit(10, "seconds in which a request's headers have to arrive, or the connection is closed")
+    serve_body_seconds: int = _limit(10, "seconds in which a request's body has to arrive (408)")
+    serve_seconds: int = _limit(30, "seconds after which a request has an answer, if only that it took too long (504)")
+    serve_grace_seconds: int = _limit(20, "seconds in which a service that is told to stop finishes what it has accepted")
+    serve_connections: int = _limit(1_024, "connections that the service keeps open at once; more wait in the system's queue")
+    serve_queue_tokens: int = _limit(32_768, "tokens that may wait for an engine of the service; more are refused (503)")
+    serve_batch_tokens: int = _limit(4_096, "tokens that an engine of the service takes at once")
+    serve_cache_tokens: int = _limit(100_000, "tokens of pages whose probabilities an engine of the service remembers")
+    serve_explain_tokens: int = _limit(64, "tokens that `/v1/explain` replaces in turn, the nearest to the tag")
+    serve_key_requests: int = _limit(
+        6_000, "requests a minute of one key of the service, unless the key has its own rate (429)"
+    )
+    serve_session_seconds: int = _limit(43_200, "seconds after which a browser's session ends")
 
     @classmethod
     def from_environment(cls) -> Settings:

@@ -22,7 +22,7 @@ TEXT = "The waterproof hiking boot has a rubber sole. A hiking boot for wet rock
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("shop") / "shop.jsonl"
-    write_pages(sample_pages("zh-Hant", pages=30), path)
+    write_pages(sample_pages("zh-Hant", pages=30, style="paper"), path)
     return path
 
 
@@ -59,6 +59,14 @@ def test_every_process_gives_the_same_bytes(batag, shop: Path, method: str) -> N
 
 def test_a_file_alone_means_the_default_method(batag, shop: Path) -> None:
     assert records(batag("keywords", shop)) == records(batag("keywords", "auto", shop))
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.xlsx"])
+def test_tables_have_a_column_of_plain_keywords(batag, shop: Path, tmp_path: Path, name: str) -> None:
+    assert batag("keywords", "tfidf", shop, "-o", tmp_path / name).returncode == 0
+    lines = records(batag("keywords", "tfidf", shop))
+    expected = ["; ".join(each["text"] for each in line["keywords"]) for line in lines]
+    assert [page.extra["keywords"] for page in read_all(tmp_path / name)] == expected
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.xlsx", "out.jsonl.gz"])

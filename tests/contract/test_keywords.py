@@ -66,7 +66,7 @@ def test_keywords_of_every_language_are_spans_of_the_page_in_the_order_of_their_
 
 @pytest.mark.parametrize("language", SAMPLE)
 def test_a_shops_pages_have_keywords(extractor: Extractor, language: str) -> None:
-    for page in sample_pages(language, pages=5):
+    for page in sample_pages(language, pages=5, style="paper"):
         assert extractor.extract(page)
 
 

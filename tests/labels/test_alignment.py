@@ -269,7 +269,7 @@ def test_tokens_that_lie_one_over_the_other_make_tags_that_do_not() -> None:
 @pytest.mark.parametrize("language", ["zh-Hant", "ja", "en"])
 def test_exact_tags_of_sample_pages_come_back(language: str) -> None:
     seen = 0
-    for page in sample_pages(language, pages=150):
+    for page in sample_pages(language, pages=150, style="paper"):
         for field in AUTO(page):
             spans, misaligned = align(page, field)
             listed: list[Tag] = [item.tag for item in misaligned]

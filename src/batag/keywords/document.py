@@ -13,9 +13,11 @@ from batag.keywords.kind import Kind, kind_of
 from batag.pages.page import Offsets, Page
 from batag.pages.stopwords import fold
 from batag.segmentation.segmentation import Segmentation, TokenizedPage, parted
+from batag.segmentation.speech import has_han_or_kana
 
 _WORD = re.compile(r"[^\W_]")
 _SENTENCE_END = frozenset(".!?。！？｡…")
+_FULL_STOP = "。"
 _BATCH = 64
 
 
@@ -66,9 +68,11 @@ def _document(page: Page, tokenized: TokenizedPage) -> Document:
     block = sentence = 0
     for each in tokenized.fields:
         original, done = page[each.name], 0
+        listed = _FULL_STOP not in original
         for word, (start, end) in zip(each.words, each.origins, strict=True):
             gap = original[done:start] if done < start else ""
-            if done and gap and (("\n" in gap) or (gap != " " and parted(gap))):
+            spaced = listed and bool(gap) and _is_between_words(original, done, start)
+            if done and gap and (("\n" in gap) or (gap != " " and parted(gap)) or spaced):
                 block += 1
                 sentence += "\n" in gap
             if start < done or _WORD.search(word) is None:
@@ -88,6 +92,12 @@ def _document(page: Page, tokenized: TokenizedPage) -> Document:
         block += 1
         sentence += 1
     return document
+
+
+def _is_between_words(original: str, end: int, start: int) -> bool:
+    """Whether the gap is a space between Chinese or Japanese characters. In a title it parts phrases; in a sentence it stands
+    inside foreign names."""
+    return original[end:start].isspace() and has_han_or_kana(original[end - 1]) and has_han_or_kana(original[start])
 
 
 @lru_cache(1 << 17)
