@@ -93,10 +93,10 @@ def free_port() -> int:
 
 
 def pss(pid: int) -> list[float]:
-    """The proportional set size in MB of a process and of its children, it first."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
-    found = []
-    for each in [pid, *map(int, children)]:
+    """The proportional set size in MB of a process and of all below it, it first, then those that loaded a bundle."""
+    found, pids = [], [pid]
+    for each in pids:
+        pids += map(int, Path(f"/proc/{each}/task/{each}/children").read_text(encoding="utf-8").split())
         text = Path(f"/proc/{each}/smaps_rollup").read_text(encoding="utf-8")
         found.append(round(int(re.findall(r"^Pss:\s+(\d+)", text, re.MULTILINE)[0]) / 1024, 1))
     return found

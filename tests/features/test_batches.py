@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from batag.features.batches import _FEWEST_TOKENS, _WASTE, by_length, epoch_batches
+from batag.features.batches import BATCH_COST, by_length, epoch_batches
 
 all_lengths = st.lists(st.integers(1, 300), max_size=200)
 sizes = st.integers(1, 40)
@@ -101,17 +101,30 @@ def test_by_length_has_every_example_that_is_not_empty_once_and_the_shortest_fir
     assert all(batches)
 
 
+def cost(lengths: Sequence[int], batches: Sequence[Sequence[int]]) -> int:
+    return sum(BATCH_COST + len(batch) * max(lengths[each] for each in batch) for batch in batches)
+
+
 @given(lengths=st.lists(st.integers(1, 300), max_size=200), tokens=st.integers(1, 2000))
-@example(lengths=[58, 227, 227, 227], tokens=908)
-def test_by_length_fills_batches_up_to_their_tokens_but_not_beyond(lengths: list[int], tokens: int) -> None:
-    batches = by_length(lengths, tokens=tokens)
-    for batch in batches:
+def test_by_length_never_goes_beyond_the_tokens_of_a_batch(lengths: list[int], tokens: int) -> None:
+    for batch in by_length(lengths, tokens=tokens):
         # Only a sequence that is too long by itself goes beyond, and goes alone.
         assert len(batch) == 1 or len(batch) * max(lengths[each] for each in batch) <= tokens
-    for batch, after in pairwise(batches):
-        padded, real = (len(batch) + 1) * lengths[after[0]], sum(lengths[each] for each in (*batch, after[0]))
-        worth_it = real - lengths[after[0]] >= _FEWEST_TOKENS
-        assert padded > tokens or (worth_it and real < (1 - _WASTE) * padded), "the next one would still have had room"
+
+
+@given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=7))
+@example(lengths=[10, 11, 58])
+def test_by_length_finds_the_cheapest_batches_of_neighbours(lengths: list[int]) -> None:
+    order = sorted(range(len(lengths)), key=lambda each: lengths[each])
+    ways = []
+    for cuts in product((False, True), repeat=len(order) - 1):
+        batches = [[order[0]]]
+        for cut, number in zip(cuts, order[1:], strict=True):
+            if cut:
+                batches.append([])
+            batches[-1].append(number)
+        ways.append(cost(lengths, batches))
+    assert cost(lengths, by_length(lengths, tokens=1_000)) == min(ways)
 
 
 @given(lengths=st.lists(st.integers(0, 300), max_size=100), tokens=st.integers(1, 2000))

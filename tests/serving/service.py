@@ -37,9 +37,12 @@ class Service:
         return self.post("/v1/tag", {"page": page, **options})
 
     def engines(self) -> list[int]:
-        """The process ids of the engines."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text(encoding="utf-8")
-        return [int(each) for each in children.split()]
+        """The process ids of the engines: the children of the processes that loaded their bundle."""
+        return [engine for loader in self.loaders() for engine in _children(loader)]
+
+    def loaders(self) -> list[int]:
+        """The process ids of those that loaded a bundle."""
+        return _children(self.process.pid)
 
     def events(self) -> list[dict[str, Any]]:
         """The lines of the log so far."""
@@ -54,6 +57,13 @@ class Service:
         """Tell it to stop, and return the code that it ends with."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(PATIENCE)
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []  # it has just ended
 
 
 @contextmanager

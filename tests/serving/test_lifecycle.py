@@ -122,6 +122,25 @@ def test_all_engines_killed_at_once_are_replaced(tmp_path: Path) -> None:
     assert set(statuses) == {200}
 
 
+def test_a_killed_loader_takes_its_engines_along_and_all_are_replaced(tmp_path: Path) -> None:
+    with serving(tmp_path, "--engines", 2) as service, load(service) as statuses:
+        engines, (loader,) = service.engines(), service.loaders()
+        os.kill(loader, signal.SIGKILL)
+        wait_until(lambda: len(service.engines()) == 2 and not {*engines} & {*service.engines()})
+        before = len(statuses)
+        wait_until(lambda: len(statuses) > before + 50)
+        assert service.metric("batag_engine_deaths_total") == 2
+    assert set(statuses) == {200}
+
+
+def test_engines_share_the_memory_of_the_bundle(tmp_path: Path) -> None:
+    with serving(tmp_path, "--engines", 2) as service:
+        assert service.tag().status_code == 200
+        (loader,) = service.loaders()
+        private = {pid: _memory(pid, "Private_Dirty:") for pid in [loader, *service.engines()]}
+        assert all(_memory(engine, "Rss:") / 2 > private[engine] for engine in service.engines()), private
+
+
 def changed_bundle(folder: Path) -> Path:
     """A bundle of its own, whose description differs from the original's."""
     from tests.tiny import redescribe
@@ -254,5 +273,9 @@ def test_the_front_keeps_nothing_of_what_it_has_answered(tmp_path: Path) -> None
 
 
 def _front_memory(service: Service) -> int:
-    lines = Path(f"/proc/{service.process.pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+    return _memory(service.process.pid, "Pss:")
+
+
+def _memory(pid: int, kind: str) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(kind))

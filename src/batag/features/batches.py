@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 BATCH_TOKENS = 2048
 _POOL = 50
-_WASTE = 0.08
-_FEWEST_TOKENS = 512
+BATCH_COST = 32
+"""What a batch costs besides its tokens, in tokens (`benchmarks/speed.py`)."""
 
 
 def epoch_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) -> list[list[int]]:
@@ -28,21 +28,35 @@ def epoch_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) 
 
 
 def by_length(lengths: Sequence[int], *, tokens: int) -> list[list[int]]:
-    """Every non-empty example once, as lists of indices, shortest first. A batch has at most `tokens` tokens with padding, and
-    ends earlier where more than a twelfth of it would be padding."""
-    batches: list[list[int]] = []
-    real = 0
-    numbers = [number for number, length in enumerate(lengths) if length]
-    for number in sorted(numbers, key=lambda number: lengths[number]):
+    """Every non-empty example once, as lists of indices, shortest first. A batch has at most `tokens` tokens with padding, equal
+    lengths stay together, and the batches cost least: their tokens with padding, and `BATCH_COST` more for each."""
+    groups: list[list[int]] = []
+    sizes: list[int] = []
+    for number in sorted((number for number, length in enumerate(lengths) if length), key=lambda number: lengths[number]):
         length = lengths[number]
-        padded = (len(batches[-1]) + 1) * length if batches else 0
-        wasteful = real >= _FEWEST_TOKENS and real + length < (1 - _WASTE) * padded
-        if not batches or padded > tokens or wasteful:
-            batches.append([])
-            real = 0
-        batches[-1].append(number)
-        real += length
-    return batches
+        if not sizes or sizes[-1] != length or (len(groups[-1]) + 1) * length > tokens:
+            groups.append([])
+            sizes.append(length)
+        groups[-1].append(number)
+    # Neighbours in order of length: the cheapest way to cut the first groups, for each number of groups.
+    costs, cuts = [0], [0]
+    for end, length in enumerate(sizes, 1):
+        number, cut = len(groups[end - 1]), end - 1
+        cost = costs[cut] + BATCH_COST + number * length
+        for start in range(end - 2, -1, -1):
+            number += len(groups[start])
+            if number * length > tokens:
+                break
+            if (other := costs[start] + BATCH_COST + number * length) < cost:
+                cost, cut = other, start
+        costs.append(cost)
+        cuts.append(cut)
+    batches: list[list[int]] = []
+    end = len(groups)
+    while end:
+        batches.append([number for group in groups[cuts[end] : end] for number in group])
+        end = cuts[end]
+    return batches[::-1]
 
 
 def in_batches(predict: Callable[[list[Sequence[str]]], Floats], sequences: Sequence[Sequence[str]]) -> list[Floats]:

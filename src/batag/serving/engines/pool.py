@@ -11,6 +11,7 @@ from typing import Any
 
 from batag.bundles.shop import current_bundle, is_shop
 from batag.errors import BatagError, InputError
+from batag.serving.engines.loader import Loader
 from batag.serving.engines.process import EngineProcess
 from batag.serving.engines.queue import Answer, Item, Queue
 from batag.serving.log import Log
@@ -38,6 +39,8 @@ class Pool:
     batching: bool = True
     queue: Queue = field(default_factory=Queue)
     engines: list[EngineProcess] = field(default_factory=list)
+    _loader: Loader | None = None
+    _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
     _retired: list[EngineProcess] = field(default_factory=list)
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     _stopping: bool = False
@@ -47,7 +50,7 @@ class Pool:
     @property
     def model(self) -> dict[str, Any] | None:
         """What is known of the bundle that answers now."""
-        return next((each.model for each in self.engines if each.is_ready), None)
+        return next((each.loader.model for each in self.engines if each.is_ready), None)
 
     @property
     def ready(self) -> int:
@@ -56,29 +59,28 @@ class Pool:
 
     async def start(self) -> None:
         """Start all engines, and return when they are ready; a bundle that cannot be used is an error."""
-        self.engines = await self._new_engines()
+        self._loader, self.engines = await self._new_engines()
         self._keep(self._watch())
 
-    async def _new_engines(self) -> list[EngineProcess]:
-        options = {"bundle": bundle_of(self.bundle), "engine": self.engine, "terms": self.terms}
-        new = [EngineProcess(self, options) for _ in range(self.number)]
+    async def _new_engines(self) -> tuple[Loader, list[EngineProcess]]:
+        loader = Loader({"bundle": bundle_of(self.bundle), "engine": self.engine, "terms": self.terms})
         try:
             async with asyncio.timeout(_START_SECONDS):
+                await loader.start()
+                new = [EngineProcess(self, loader) for _ in range(self.number)]
                 await asyncio.gather(*(each.start() for each in new))
                 await asyncio.gather(*(each.ready for each in new))
         except TimeoutError:
-            self._end(new)
+            self._end(loader)
             raise InputError(f"its engines were not ready within {_START_SECONDS} s", where=self.bundle) from None
         except BaseException:
-            self._end(new)
+            self._end(loader)
             raise
-        return new
+        return loader, new
 
-    def _end(self, engines: list[EngineProcess]) -> None:
-        for each in engines:
-            each.retiring = True
-            each.close()
-            self._keep(each.gone())
+    def _end(self, loader: Loader) -> None:
+        loader.close()
+        self._keep(loader.gone())
 
     async def reload(self) -> dict[str, Any]:
         """Exchange all engines for new ones with the bundle as it is now. Nobody waits: the old ones finish what they have."""
@@ -87,37 +89,37 @@ class Pool:
         self._reloading, began = True, time.monotonic()
         was = self.model
         try:
-            new = await self._new_engines()
+            loader, new = await self._new_engines()
         except BatagError as error:
             self.log.event("reload-refused", detail=error.what)
             raise Problem("bad-bundle", error.what, where=error.where, todo=f"{error.todo}. The old one serves on") from None
         finally:
             self._reloading = False
         if self._stopping:
-            self._end(new)
+            self._end(loader)
             raise Problem("stopping", "the service is stopping")
         old, self.engines = self.engines, new
+        old_loader, self._loader = self._loader, loader
         for each in old:
             each.retire()
-            self._retired.append(each)
-            self._keep(self._reap(each))
+        self._retired += old
+        self._keep(self._reap(old, old_loader))
         self.pump()
-        found = {"bundle": new[0].model["bundle"], "was": was["bundle"] if was else None}
+        found = {"bundle": loader.model["bundle"], "was": was["bundle"] if was else None}
         self.log.event("reloaded", **found)
         return found | {"seconds": round(time.monotonic() - began, 3)}
 
-    async def _reap(self, engine: EngineProcess) -> None:
-        """Wait until a retired engine is gone; one that never finishes is killed."""
+    async def _reap(self, engines: list[EngineProcess], loader: Loader | None) -> None:
+        """Wait until retired engines are gone; one that never finishes ends with its loader."""
         limit = time.monotonic() + settings.serve_seconds + _STUCK_SECONDS
-        while engine.batches and time.monotonic() < limit:
+        while any(each.batches for each in engines) and time.monotonic() < limit:
             await asyncio.sleep(0.05)
-        engine.close()
-        await engine.gone()
-        self._retired.remove(engine)
-
-    async def ask(self, item: Item) -> Answer:
-        """The answer to a request that is in the queue."""
-        return await item.answer
+        if loader is not None:
+            loader.close()
+            await loader.gone()
+        for each in engines:
+            each.close()
+            self._retired.remove(each)
 
     def put(self, item: Item, *, first: bool = False) -> None:
         """Put a request into the queue, or refuse it."""
@@ -167,19 +169,17 @@ class Pool:
 
     async def _replace(self, engine: EngineProcess) -> None:
         """Start another engine in the place of one that died; with pauses if they die again and again."""
-        await engine.gone()
         while not self._stopping and engine in self.engines:
             if self._failures:
                 await asyncio.sleep(min(2.0**self._failures / 4, _LONGEST_PAUSE))
-            fresh = EngineProcess(self, engine.options)
             try:
-                await fresh.start()
                 async with asyncio.timeout(_START_SECONDS):
+                    fresh = EngineProcess(self, await self._living_loader(engine.loader))
+                    await fresh.start()
                     await fresh.ready
             except (BatagError, TimeoutError, OSError) as error:
                 self._failures += 1
                 self.log.event("engine-not-started", detail=getattr(error, "what", type(error).__name__))
-                self._end([fresh])
                 continue
             if engine in self.engines and not self._stopping:
                 self._failures = 0
@@ -187,8 +187,21 @@ class Pool:
                 self.log.event("engine-replaced")
                 self.pump()
             else:
-                self._end([fresh])
+                fresh.retire()
             return
+
+    async def _living_loader(self, last: Loader) -> Loader:
+        """The loader in use; if it has died with all its engines, a new one of the same bundle."""
+        async with self._loading:
+            if self._loader is None or not self._loader.is_alive:
+                fresh = Loader(last.options)
+                try:
+                    await fresh.start()
+                except BaseException:
+                    self._end(fresh)
+                    raise
+                self._loader = fresh
+            return self._loader
 
     async def _watch(self) -> None:
         """Kill an engine that has not answered long after the deadline of everything that it was given."""
@@ -209,7 +222,10 @@ class Pool:
         for each in engines:
             each.retiring = True
             each.close()
-        await asyncio.gather(*(each.gone() for each in engines))
+        loaders = {each.loader for each in engines} | ({self._loader} if self._loader is not None else set())
+        for loader in loaders:
+            loader.close()
+        await asyncio.gather(*(each.gone() for each in loaders))
 
     def _keep(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)

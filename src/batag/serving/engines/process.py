@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
-import subprocess
-import sys
+import signal
 import time
+from contextlib import suppress
 from typing import Any, Protocol, cast
 
 from batag.errors import InputError
 from batag.serving.engines.link import Unpacker, pack
+from batag.serving.engines.loader import Loader
 from batag.serving.engines.queue import Answer, Item
 from batag.serving.problem import Problem
-
-_MODULE = "batag.serving.engines.worker"
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 class Watcher(Protocol):
@@ -30,33 +27,23 @@ class Watcher(Protocol):
 class EngineProcess(asyncio.Protocol):
     """A process that tags. `batches` are those that it has been given and not answered."""
 
-    def __init__(self, watcher: Watcher, options: dict[str, Any]) -> None:
-        self.watcher, self.options = watcher, options
+    def __init__(self, watcher: Watcher, loader: Loader) -> None:
+        self.watcher, self.loader = watcher, loader
         self.batches: dict[int, list[Item]] = {}
         self.began: dict[int, float] = {}
-        self.model: dict[str, Any] = {}
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.ready.add_done_callback(lambda done: done.cancelled() or done.exception())  # the pool may not be asking
+        self.gone = asyncio.Event()
         self.retiring = False
         self._unpacker = Unpacker()
         self._numbers = 0
+        self._pid = 0
         self._transport: asyncio.Transport | None = None
-        self.process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:
-        """Start the process; `ready` is done when it has tagged its first page, or has failed."""
-        ours, theirs = socket.socketpair()
-        try:
-            command = [sys.executable, "-P", "-m", _MODULE, str(theirs.fileno()), str(os.getpid())]
-            self.process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=os.environ | _python_path() | _ONE_THREAD
-            )
-        finally:
-            theirs.close()
-        loop = asyncio.get_running_loop()
-        await loop.create_unix_connection(lambda: self, sock=ours)
-        assert self._transport is not None
-        self._transport.write(pack(self.options))
+        """Start the process; `ready` is done when it takes batches, or has failed. `gone` is set when its link closes."""
+        link = self.loader.fork()
+        await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=link)
 
     @property
     def is_ready(self) -> bool:
@@ -90,19 +77,9 @@ class EngineProcess(asyncio.Protocol):
 
     def kill(self) -> None:
         """End it at once, if it does not answer."""
-        if self.process is not None:
-            self.process.kill()
-
-    async def gone(self) -> int | None:
-        """Wait until the process has ended; one that does not is killed."""
-        if self.process is None:
-            return None
-        for _ in range(100):
-            if (code := self.process.poll()) is not None:
-                return code
-            await asyncio.sleep(0.02)
-        self.process.kill()
-        return await asyncio.get_running_loop().run_in_executor(None, self.process.wait)
+        if self._transport is not None and self._pid:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)  # uvloop's has no such base
@@ -112,14 +89,10 @@ class EngineProcess(asyncio.Protocol):
         for head, bodies in self._unpacker.feed(data):
             if "batch" in head:
                 self._answered(head, bodies)
-            elif "ready" in head:
-                self.model = head["ready"]
-                if not self.ready.done():
-                    self.ready.set_result(None)
-                self.watcher.on_room(self)
             elif not self.ready.done():
-                what, where, todo = head["failed"]
-                self.ready.set_exception(InputError(what, where=where, todo=todo))
+                self._pid = head["ready"]
+                self.ready.set_result(None)
+                self.watcher.on_room(self)
 
     def _answered(self, head: dict[str, Any], bodies: list[bytes]) -> None:
         items = self.batches.pop(head["batch"])
@@ -139,12 +112,7 @@ class EngineProcess(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
+        self.gone.set()
         if not self.ready.done():
-            code = None if self.process is None else self.process.poll()
-            self.ready.set_exception(InputError(f"the engine ended while it was starting (exit code {code})"))
+            self.ready.set_exception(InputError("the engine ended while it was starting"))
         self.watcher.on_gone(self)
-
-
-def _python_path() -> dict[str, str]:
-    """The child finds the same modules, wherever this process found them."""
-    return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

@@ -1,5 +1,5 @@
-"""The engine process: it loads a bundle, says that it is ready, and answers one batch after the other until the front closes
-the link."""
+"""The process behind a loader: it loads a bundle, and forks an engine for each socket that the front sends. An engine answers
+one batch after the other until the front closes its link."""
 
 from __future__ import annotations
 
@@ -21,15 +21,13 @@ _DIE_WITH_PARENT = 1
 
 def main() -> None:
     """Run with the number of the open socket and of the parent process as arguments."""
-    link = socket.socket(fileno=int(sys.argv[1]))
+    control = socket.socket(fileno=int(sys.argv[1]))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # the front decides when it ends
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-        if os.getppid() != int(sys.argv[2]):
-            return
-    with link, link.makefile("rb") as incoming, suppress(BrokenPipeError, ConnectionResetError):
-        begun = receive(incoming.read)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # engines that end leave nothing behind
+    _end_with(int(sys.argv[2]))
+    with control, suppress(BrokenPipeError, ConnectionResetError):
+        begun = receive(lambda size: _read(control, size))
         if begun is None:
             return
         try:
@@ -37,11 +35,42 @@ def main() -> None:
 
             answers = Answers(**begun[0])
         except Exception as error:
-            link.sendall(pack({"failed": _why(error)}))
+            control.sendall(pack({"failed": _why(error)}))
             return
-        link.sendall(pack({"ready": answers.model}))
-        while (message := receive(incoming.read)) is not None:
-            link.sendall(_answered(answers, *message))
+        control.sendall(pack({"ready": answers.model}))
+        own = os.getpid()
+        while (given := socket.recv_fds(control, 1, 1))[0]:
+            with socket.socket(fileno=given[1][0]) as link, suppress(OSError):  # without memory for another there is none
+                if os.fork() == 0:
+                    control.close()
+                    _be_engine(link, answers, own)
+
+
+def _be_engine(link: socket.socket, answers: Any, parent: int) -> None:
+    """Answer until the link closes, and end this process."""
+    code = 1
+    try:
+        _end_with(parent)
+        with link.makefile("rb") as incoming, suppress(BrokenPipeError, ConnectionResetError):
+            link.sendall(pack({"ready": os.getpid()}))
+            while (message := receive(incoming.read)) is not None:
+                link.sendall(_answered(answers, *message))
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _end_with(parent: int) -> None:
+    """End with the parent process, whatever happens to it; at once if it has ended already."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _read(control: socket.socket, size: int) -> bytes:
+    """So many bytes, or fewer at the end; nothing beyond, where sockets may come."""
+    return control.recv(size, socket.MSG_WAITALL) if size else b""
 
 
 def _answered(answers: Any, head: dict[str, Any], bodies: list[bytes]) -> bytes:
