@@ -28,8 +28,8 @@ def epoch_batches(lengths: Sequence[int], *, batch: int, seed: int, epoch: int) 
 
 
 def by_length(lengths: Sequence[int], *, tokens: int) -> list[list[int]]:
-    """Every non-empty example once, as lists of indices, shortest first. A batch has at most `tokens` tokens with padding, equal
-    lengths stay together, and the batches cost least: their tokens with padding, and `BATCH_COST` more for each."""
+    """Every non-empty example once, as lists of indices, shortest first. A batch has at most `tokens` tokens with padding.
+    Equal lengths stay together, and the batches cost least: their tokens with padding, and `BATCH_COST` more for each."""
     groups: list[list[int]] = []
     sizes: list[int] = []
     for number in sorted((number for number, length in enumerate(lengths) if length), key=lambda number: lengths[number]):
