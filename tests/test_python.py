@@ -35,6 +35,7 @@ def test_every_argument_is_typed_and_named_on_the_page(name: str) -> None:
         assert re.search(rf"\b{argument.name}\b", text), argument.name
 
 
+@pytest.mark.long
 def test_the_page_can_be_pasted(batag: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import batag as package
 

@@ -64,6 +64,7 @@ def test_a_killed_worker_is_replaced_and_the_manifest_makes_the_job_go_on(tmp_pa
     assert contents(out) == contents(whole)
 
 
+@pytest.mark.long
 def test_nobody_waits_for_a_worker_that_finds_no_place(tmp_path: Path) -> None:
     write_pages(catalogue(30, split="test"), tmp_path / "pages.jsonl")
     program = (

@@ -10,6 +10,7 @@ from tests.conftest import Run
 from tests.tiny import typed
 
 
+@pytest.mark.long
 def test_the_demo_tags_starts_a_shop_scores_it_and_says_what_to_type_next(batag: Run, tmp_path: Path) -> None:
     done = batag("demo", "--out", tmp_path / "demo", "--pages", "30")
     assert done.returncode == 0, done.stderr

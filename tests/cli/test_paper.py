@@ -63,6 +63,7 @@ def test_thresholds_are_those_of_the_pages(corpus: list[str], tmp_path: Path) ->
     assert "tagged from (%)" in typed("paper", "thresholds", *corpus[:2], "--out", tmp_path).stdout
 
 
+@pytest.mark.long
 def test_a_table_is_trained_written_and_not_trained_again(corpus: list[str], tmp_path: Path) -> None:
     call = ["paper", "encoders", *corpus, *small(), "--epochs", 1, "--seeds", 2, "--jobs", 2, "--only-rows", "CE;PBP(0,8)"]
     call += ["--only-columns", "BAT;Transformer", "--out", tmp_path, "--name", "made"]
@@ -82,6 +83,7 @@ def test_a_table_is_trained_written_and_not_trained_again(corpus: list[str], tmp
     assert json.loads(again.stdout) == report
 
 
+@pytest.mark.long
 def test_what_is_finished_is_shown_without_training(corpus: list[str], tmp_path: Path) -> None:
     call = ["paper", "boost", *corpus, *small(), "--epochs", 1, "--out", tmp_path]
     assert typed(*call, "--only-rows", "CLA(1,20)").returncode == 0

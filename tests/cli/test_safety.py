@@ -108,6 +108,7 @@ def test_errors_give_no_orders_either(folder: Path, call: tuple[str, ...]) -> No
     check(done.stderr)
 
 
+@pytest.mark.long
 def test_at_a_terminal_only_the_command_itself_gives_orders(folder: Path) -> None:
     batag = str(Path(sys.executable).with_name("batag"))
     ours, theirs = pty.openpty()

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BATAG = str(Path(sys.executable).with_name("batag"))
 
 
@@ -34,6 +36,7 @@ def at_a_terminal(*arguments: object) -> str:
     return message.decode()
 
 
+@pytest.mark.long
 def test_progress_shows_a_count_and_a_rate(tmp_path: Path) -> None:
     message = at_a_terminal("sample", "--pages", 20_000, "--out", tmp_path / "pages.jsonl")
     assert "per second" in message

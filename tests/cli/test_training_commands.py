@@ -196,6 +196,7 @@ def test_engines_stay_in_the_bundle_when_only_its_dial_is_another(tmp_path: Path
     assert not (run / "bundle" / "model.onnx").exists()
 
 
+@pytest.mark.long
 def test_the_scores_of_a_bundle_are_those_that_evaluating_it_on_the_dev_pages_gives() -> None:
     for scheme in ("flat", "bio"):
         report = assess(tiny_tagger(scheme), catalogue(10, split="dev")).report()

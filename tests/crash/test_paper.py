@@ -28,6 +28,7 @@ def training(out: Path) -> bool:
     return any(out.glob("runs/*/metrics.jsonl"))
 
 
+@pytest.mark.long
 def test_control_c_stops_workers_and_all_and_says_how_to_go_on(tmp_path: Path) -> None:
     corpus, out = corner_corpus(tmp_path / "corpus"), tmp_path / "out"
     with started(command(corpus, out, epochs=500)) as process:

@@ -139,6 +139,7 @@ def test_a_run_killed_at_every_delicate_moment_ends_as_if_nothing_had_happened(
     assert differing(outcome(folder), whole) == []
 
 
+@pytest.mark.long
 def test_runs_killed_at_random_moments_end_as_if_nothing_had_happened(
     tmp_path: Path, nursery: Nursery, more_files: dict[str, Any], whole: dict[str, Any], thorough: bool
 ) -> None:

@@ -111,6 +111,7 @@ def test_a_corpus_that_cannot_be_learnt_from_is_the_users_mistake(corpus: Corpus
         run_cell(cell(replace(corpus, train=empty)), tmp_path / "run")
 
 
+@pytest.mark.long
 def test_finished_cells_are_kept_and_never_trained_again(corpus: Corpus, tmp_path: Path) -> None:
     store = Store(tmp_path)
     cells = [cell(corpus, "training.epochs=1", f"training.seed={seed}") for seed in (0, 1, 0)]

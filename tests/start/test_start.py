@@ -62,6 +62,7 @@ def test_the_folder_has_what_everything_later_shares(batag: Run, export: Path, t
         assert any(tag.label == "brand" and tag.text == brand for tag in page.tags)
 
 
+@pytest.mark.long
 def test_the_same_command_again_changes_nothing_and_labels_of_people_make_the_next_bundle(
     batag: Run, export: Path, tmp_path: Path
 ) -> None:
@@ -80,6 +81,7 @@ def test_the_same_command_again_changes_nothing_and_labels_of_people_make_the_ne
     assert (shop / "labels" / "person" / "mine.jsonl").read_text(encoding="utf-8") == lines
 
 
+@pytest.mark.long
 def test_a_new_export_and_a_list_of_a_person_make_the_next_bundle(batag: Run, tmp_path: Path) -> None:
     shop, export = tmp_path / "shop", small_shop(tmp_path / "shop.csv")
     assert started(batag, export, shop)["labels"]["pages"] == 10

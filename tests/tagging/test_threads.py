@@ -57,6 +57,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_bundle(tmp_path_factory.mktemp("wide") / "bundle", encoder=WIDE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", mostly_long([0, 2], 2))
 def test_a_forked_child_tags_with_what_its_parent_loaded_and_loads_taggers_of_its_own(threads: int, wide: Path) -> None:
     command = [sys.executable, "-c", FORKS, wide, tiny_exported(), str(threads)]

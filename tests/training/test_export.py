@@ -48,6 +48,7 @@ def test_another_dial_keeps_the_engine_as_it_is(run: Path, tmp_path: Path, monke
     assert (folder / "bundle" / "model.onnx").read_bytes() == (run / "bundle" / "model.onnx").read_bytes()
 
 
+@pytest.mark.long
 def test_an_encoder_that_cannot_be_exported_ends_its_training_well_and_says_so(tmp_path: Path) -> None:
     write_pages(catalogue(5), tmp_path / "train.jsonl")
     settings = (*QUICK, "training.epochs=1", "encoder.name=informer", EXPORT)
@@ -58,6 +59,7 @@ def test_an_encoder_that_cannot_be_exported_ends_its_training_well_and_says_so(t
     assert batag.load(tmp_path / "run").engine.name == "torch"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at", ["before", "after"])
 def test_a_run_that_is_killed_while_it_exports_is_resumed(tmp_path: Path, at: str) -> None:
     files = small_files(tmp_path / "files")
