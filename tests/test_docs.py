@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from batag.cli import COMMANDS
+from batag.cli.commands import COMMANDS
 from batag.errors import EXTRAS, missing_package
 from batag.pages.cleaning import RULES
 from batag.pages.formats import FORMATS

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -8,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from tests.tiny import typed
 
-from batag.cli import COMMANDS, options
+from batag.cli import app, options
+from batag.cli.commands import COMMANDS, GROUPS
 from batag.pages.cleaning import RULES
 from batag.pages.formats import FORMATS
 from batag.segmentation import SEGMENTATIONS
@@ -34,6 +37,18 @@ def test_help_imports_nothing_heavy() -> None:
 def test_help_lists_every_command(batag) -> None:
     text = batag("--help").stdout
     assert not [name for name in NAMES if f" {name} " not in text]
+
+
+EXAMPLES = [*COMMANDS.values(), *(example for _, _, examples in GROUPS.values() for example in examples.values())]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_each_command_has_an_example_that_it_takes(example: str) -> None:
+    command, words = typer.main.get_command(app), shlex.split(example)[1:]
+    while isinstance(command, typer.core.TyperGroup):
+        command = command.commands[words.pop(0)]
+    command.make_context(command.name, words)  # wrong options and missing arguments are errors
+    assert command.epilog == f"Example: {example}"
 
 
 @pytest.mark.parametrize("command", NAMES)

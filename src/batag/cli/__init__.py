@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from batag.cli.commands import GROUPS, PANELS
 from batag.cli.options import with_reading
 from batag.errors import BatagError, InputError, missing_package
 
@@ -55,34 +56,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-COMMANDS = (
-    *("shops.start.start", "demo", "data.sample", "inspect", "data.split", "data.convert", "data.segment"),
-    *("words.keywords.keywords", "weak", "train", "distil", "curve", "evaluate", "show", "export", "tag"),
-    *("services.serve.serve", "paper"),
-)
-"""The commands; one that lives in a file of another name is written with it."""
-GROUPS = {
-    "words.terms": ("What words mean to a shop: canonical forms, synonyms, categories.", ("explain", "merge", "import", "map")),
-    "services.keys": ("Keys of the service: who may ask, and for what.", ("add", "list", "revoke")),
-}
-"""Groups of commands by the file that all of a group live in: what they are about, and their names."""
 
 
-def _add(to: typer.Typer, file: str, name: str) -> None:
+def _add(to: typer.Typer, file: str, name: str, *, example: str, panel: str | None = None) -> None:
     module = import_module(f"batag.cli.{file}")
     command = getattr(module, name, None) or getattr(module, f"{name}_")  # some names are Python's own
-    to.command(name, cls=_Command)(_until_nobody_reads(with_reading(command)))
+    decorate = to.command(name, cls=_Command, rich_help_panel=panel, epilog=f"Example: {example}")
+    decorate(_until_nobody_reads(with_reading(command)))
 
 
-for command in COMMANDS:
-    _add(app, command.rpartition(".")[0] or command, command.rpartition(".")[2])
-for file, (about, commands) in GROUPS.items():
+for panel, places in PANELS.items():
+    for place, example in places.items():
+        _add(app, place.rpartition(".")[0] or place, place.rpartition(".")[2], example=example, panel=panel)
+for file, (panel, about, examples) in GROUPS.items():
     group_app = typer.Typer(
         name=file.rpartition(".")[2], help=about, no_args_is_help=True, context_settings=app.info.context_settings
     )
-    for command in commands:
-        _add(group_app, file, command)
-    app.add_typer(group_app)
+    for name, example in examples.items():
+        _add(group_app, file, name, example=example)
+    app.add_typer(group_app, rich_help_panel=panel)
 
 
 def _version(asked: bool) -> None:
