@@ -11,7 +11,7 @@ PANELS = {
         "data.split": "batag split pages.jsonl -o split",
         "data.convert": "batag convert pages.jsonl pages.xlsx",
         "data.segment": 'batag segment "防水登山鞋 輕量透氣"',
-        "weak": "batag weak pages.jsonl --terms brands.txt=brand -o weak.jsonl",
+        "words.weak.weak": "batag weak pages.jsonl --terms brands.txt=brand -o weak.jsonl",
     },
     "Train": {
         "train": "batag train pages.jsonl -o run",
