@@ -188,7 +188,7 @@ def _columns(text: str | None) -> dict[str, str]:
 
 def _lists(given: list[str]) -> dict[str, dict[str, list[str]]]:
     """The lists given as FILE=LABEL."""
-    from batag.cli.weak import lists_of
+    from batag.cli.words.weak import lists_of
     from batag.pages.stopwords import read_words
 
     found: dict[str, dict[str, list[str]]] = {}

@@ -95,7 +95,7 @@ def _by_lists(terms: list[str]) -> Ranking:
     """Rank what term lists mark: in the order of the page."""
     from dataclasses import replace
 
-    from batag.cli.weak import lists_of
+    from batag.cli.words.weak import lists_of
     from batag.evaluation.keywords import ranked
     from batag.labels.weak import Marking
 
