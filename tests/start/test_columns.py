@@ -34,6 +34,15 @@ def test_columns_with_names_that_say_nothing_are_told_by_what_stands_in_them(tmp
     assert len(found.columns[1].examples) == 3
 
 
+def test_a_stock_number_names_a_page_where_nothing_else_does_and_none_comes_twice(tmp_path: Path) -> None:
+    header = ("SKU", "title", "brand", "image")
+    assert fields(guessed(tmp_path, header, ROWS))["id"] == "SKU"
+    assert "id" not in fields(guessed(tmp_path, header, [("S-1", *row[1:]) for row in ROWS]))
+    assert fields(guessed(tmp_path, ("SKU", "title", "brand", "product_id"), [(*row[:3], row[0]) for row in ROWS]))["id"] == (
+        "product_id"
+    )
+
+
 def test_what_is_given_wins_and_a_dash_means_none(tmp_path: Path) -> None:
     assert fields(guessed(tmp_path, ("a", "b", "c", "d"), ROWS, brand="-")) == {"id": "a", "title": "b"}
     assert fields(guessed(tmp_path, ("a", "b", "c", "d"), ROWS, title="c", brand="b"))["title"] == "c"

@@ -18,6 +18,10 @@ from batag.start.values import brand_names, category_names, is_none
         ("Zowilan股份有限公司", ("Zowilan",)),
         ("OB嚴選", ("OB嚴選",)),
         ("Zowilan左薇特", ("Zowilan左薇特", "Zowilan")),
+        ("Black+Decker compatible", ("Black+Decker",)),
+        ("SONY+BOSE", ("SONY", "BOSE")),
+        ("適用 Dyson", ("Dyson",)),
+        ("Dyson互換品", ("Dyson",)),
     ],
 )
 def test_a_value_of_the_brand_column_is_taken_apart_by_script_and_separator(value: str, names: tuple[str, ...]) -> None:

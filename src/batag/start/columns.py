@@ -114,6 +114,8 @@ def guess_columns(table: Table, given: Mapping[str, str] | None = None) -> Colum
     for field, name, why in _by_content(looks, skip={*found, *holds}, taken=taken, title=_name_of(found, TITLE)):
         found[name] = field, why
         taken.add(field)
+    if ID not in taken and (name := _unique_sku(looks, holds)) is not None:
+        found[name] = ID, "a different code in each row"
     if _name_of(found, TITLE) is None or (not (given or holds or _any_by_name(found)) and _is_product(table)):
         raise _no_title(table)
     made = tuple(_column(name, looks[name], found.get(name), holds.get(name, "")) for name in table.names)
@@ -209,6 +211,14 @@ def _by_content(
         if codes and len(looks) > 1:
             take(ID, codes[0], "a different code in each row")
     return found
+
+
+def _unique_sku(looks: Mapping[str, _Look], holds: Mapping[str, str]) -> str | None:
+    """A column of stock numbers that names every row by itself."""
+    return next(
+        (name for name, held in holds.items() if held == "sku" and looks[name].different == 1 and looks[name].filled > 0.95),
+        None,
+    )
 
 
 def _inside(look: _Look, titles: Sequence[str]) -> float:

@@ -19,7 +19,13 @@ _COUNTRIES = """
     泰國 泰国 香港 澳洲 加拿大 西班牙 越南 日系 韓系 歐美 japan taiwan china korea usa germany france italy uk
 """
 _NONE, _PLACES = frozenset(_NO_BRANDS.split()), frozenset(_COUNTRIES.split())
-_OUTSIDE = re.compile(r"\s*[/／|｜、，,;；+＋]\s*|\s+[-–—×x]\s+|\s*[·・]\s*(?=[A-Za-z])")
+_OUTSIDE = re.compile(r"\s*[/／|｜、，,;；]\s*|\s+[-–—×x+＋]\s+|\s*[·・]\s*(?=[A-Za-z])")
+_PLUS = re.compile(r"[+＋]")
+_FITS = re.compile(
+    r"^(?:for|fits|compatible with|適用於?|适用于?|相容於?|對應|対応)\s*[:：]?\s*(?=\S)"
+    r"|\s*(?:[- ](?:compatible|compat\.?|replacement)|適用|适用|相容|副廠|専用|対応|互換品?)$",
+    re.IGNORECASE,
+)
 _BRACKETS = re.compile(r"[(（\[【〔「『<＜]([^)）\]】〕」』>＞]*)[)）\]】〕」』>＞]")
 _COMPANY = re.compile(
     r"(?:\s*(?:官方旗艦店|官方旗舰店|旗艦店|旗舰店|旗艦館|專賣店|专卖店|專營店|官方直營|官方|股份有限公司|有限公司|企業社|実業|株式会社|公式ショップ|公式ストア|公式|ストア))+$"
@@ -47,12 +53,15 @@ def brand_names(value: str, *, known: Callable[[str], bool] = lambda name: False
     found: dict[str, None] = {}
     inside = [part for each in _BRACKETS.findall(value) for part in _OUTSIDE.split(each)]
     for part in (*_OUTSIDE.split(_BRACKETS.sub(" / ", value)), *inside):
-        name = _COMPANY.sub("", part.strip(_EDGES)).strip(_EDGES)
+        name = _COMPANY.sub("", _FITS.sub("", part.strip(_EDGES)).strip(_EDGES)).strip(_EDGES)
         if is_none(part) or is_none(name):
             continue
         for piece in (name,) if known(name) else _by_script(name, known):
-            if _is_name(piece):
-                found.setdefault(piece, None)
+            # Black+Decker is one name; SONY+BOSE are two where both are brands.
+            halves = _PLUS.split(piece)
+            for each in halves if len(halves) > 1 and not known(piece) and all(map(known, halves)) else (piece,):
+                if _is_name(each):
+                    found.setdefault(each, None)
     return tuple(found)
 
 
