@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from batag.tagging.top import top
     from batag.training.run import Pages, Progress
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "BatagError",
     "Page",
