@@ -1,6 +1,7 @@
 """The pictures of the documentation, made from the product: `make pictures`, or python benchmarks/pictures.py --out FOLDER.
 
-The web page with an example of the starter, the report of `batag start` on a made-up shop, and a terminal with `batag tag`.
+The web page with an example of the starter, the report of `batag start` on a made-up shop, the dial of the starter, and a
+terminal with `batag tag`.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def main() -> None:
     parser.add_argument("--out", type=new_folder, default=FOLDER)
     folder: Path = parser.parse_args().out
     terminal(folder / "tag.svg")
+    dial(folder / "dial.png")
     with browser() as opened:
         try_page(opened, folder / "try-page.png")
         report(opened, folder / "report.png")
@@ -80,6 +82,16 @@ def report(opened: Browser, path: Path) -> None:
         page = opened.new_context(locale="zh-TW", viewport=VIEW, device_scale_factor=1.5).new_page()
         page.goto((shop / "out" / "report.html").as_uri())
         page.screenshot(path=path)
+    print(path)
+
+
+def dial(path: Path) -> None:
+    """Precision and recall of the starter from clean to rich, on pages of the sample whose brands and goods are new to it."""
+    with tempfile.TemporaryDirectory() as made:
+        pages, drawn = Path(made, "test.jsonl"), Path(made, "dial.png")
+        batag("sample", "--language", "zh-Hant", "--pages", "1000", "--split", "test", "--out", str(pages))
+        batag("evaluate", "starter", str(pages), "--dial", str(drawn))
+        path.write_bytes(drawn.read_bytes())
     print(path)
 
 
