@@ -25,15 +25,13 @@ from typing import Any
 
 from peers import open_loop
 from peers.services import CORES, FOLDER, ONE_THREAD, free_port, ours, plain, pss, service, wrk
-from peers.verdict import verdict
+from peers.verdict import AT_ONCE, verdict
 from place import new_file
 
 from batag.sample.catalogue import LANGUAGES, sample_pages
 from batag.tagging.tagger import Tagger
 
 KINDS = ("titles", "pages", "32 pages")
-AT_ONCE = {"titles": 64, "pages": 64, "32 pages": 8}
-"""Clients; more of 32 pages would be refused, because the queue is full."""
 SEED = 1
 
 
@@ -193,6 +191,7 @@ def measure(bundle: str, given: argparse.Namespace) -> dict[str, Any]:
         found["at_70"] = steady(port, pid, kinds["titles"], rate=0.7 * capacity["titles"], seconds=given.seconds * 3)
         found["overload"] = overload(port, pid, kinds["32 pages"], capacity["32 pages"], given.seconds * 3)
         found["reloads"] = reloads(port, pid, files["titles"], given.reloads)
+        open_loop.run(port, kinds["pages"], rate=0.5 * capacity["pages"], seconds=given.steady / 5)  # caches fill
         found["steady"] = steady(port, pid, kinds["pages"], rate=0.5 * capacity["pages"], seconds=given.steady)
         found["pss_at_end"] = pss(pid)
     return found
