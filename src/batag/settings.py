@@ -27,7 +27,7 @@ class Settings:
     part_pages: int = _limit(10_000, "pages of one part of a catalogue job")
     part_bytes: int = _limit(33_554_432, "bytes of input after which a part ends even with fewer pages")
     start_values: int = _limit(200_000, "different values of a brand or category column that `batag start` counts")
-    max_terms_bytes: int = _limit(100_000_000, "a larger file of synonyms or categories is an error")
+    max_terms_bytes: int = _limit(20_000_000, "a larger file of synonyms or categories is an error")
     shown_problems: int = _limit(10, "problems that a command prints")
     sniff_bytes: int = _limit(262_144, "how many bytes of a file are examined to detect its format, encoding and language")
     threads: int = _limit(

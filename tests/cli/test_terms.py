@@ -235,7 +235,7 @@ def test_bad_synonyms_and_taxonomies_are_one_clear_line(tmp_path: Path, taxonomy
     old = written(tmp_path / "old.tsv", text.replace('"format": 1', '"format": 0'))
     refused(typed("terms", "explain", "x", "--taxonomy", old), 1, "another version", "batag terms import")
     cut = written(tmp_path / "cut.tsv", text[: len(text) // 2])
-    refused(typed("terms", "explain", "x", "--taxonomy", cut), 1, "lines instead of")
+    refused(typed("terms", "explain", "x", "--taxonomy", cut), 1, "whole lines and a part of one instead of")
 
 
 def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:

@@ -130,9 +130,14 @@ def test_a_damaged_file_of_google_is_one_clear_line(
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        (["id,path", "7,Shoes", "8"], ["bad.csv:3", "1 columns instead of 2"]),
+        (["id,path", "7,Shoes", "8"], ["bad.csv:3", "1 column instead of 2"]),
         (["id,path", "7,Shoes", "7,Hats"], ["bad.csv:3", "'7' is there twice"]),
         (["id,path", "7,Shoes", "8,Shoes"], ["bad.csv:3", "'Shoes' is there twice"]),
+        (["id,path", "a|b,Shoes", "a/b,Hats"], ["bad.csv:3", "'a|b' (line 2) and 'a/b' differ only in"]),
+        (["id,path", "a b,Shoes", "a  b,Hats"], ["bad.csv:3", "differ only in spaces"]),
+        (["id,path", "?,Shoes"], ["bad.csv:2", "'?' has no letter or digit"]),
+        (["id,path", "7,\x1b[31mShoes"], ["bad.csv:2", "a character that is no text"]),
+        (["id,path", "\x1b7,Shoes"], ["bad.csv:2", "a character that is no text"]),
         (["id,path", "7,"], ["bad.csv:2", "no category"]),
         (["id,path", "7,Shoes >  > Boots"], ["bad.csv:2", "without a name"]),
         ([""], ["bad.csv", "no list of categories"]),
@@ -164,6 +169,15 @@ def test_a_file_that_lacks_categories_of_another_does_not_go_with_it(tmp_path: P
     first, _ = shopify_files(tmp_path, "en", "ja")
     other = write(tmp_path / "cut" / "categories.txt", shopify_lines("ja")[:-2])
     refused(lambda: import_taxonomy([first, other]), "cut/categories.txt", "lacks 2 ids", "'el-1'")
+
+
+def test_files_with_other_ids_or_levels_do_not_go_together(tmp_path: Path) -> None:
+    first, _ = shopify_files(tmp_path, "en", "ja")
+    other = write(tmp_path / "new.txt", [line.replace("ha-3", "ha-4") for line in shopify_lines("ja")])
+    refused(lambda: import_taxonomy([first, other]), "new.txt:12", "'ha-4'", "lacks ids such as 'ha-3'", "one version")
+    english = write(tmp_path / "en.csv", ["id,path", "1,Shoes", "2,Shoes > Boots"])
+    japanese = write(tmp_path / "ja.csv", ["id,path", "1,くつ", "2,ブーツ"])
+    refused(lambda: import_taxonomy([english, japanese]), "ja.csv:3", "'2' has 1 level here, but 2 in", "one version")
 
 
 def test_two_files_in_one_language_do_not_go_together(tmp_path: Path) -> None:
@@ -204,15 +218,19 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
     [
         (lambda text: text.replace('"format": 1', '"format": 99'), ["another version", "format 99", "Import"]),
         (lambda text: text.replace('"keys": ', '"keys": 9'), ["another version", "Import"]),
-        (lambda text: text[: len(text) // 2], ["lines instead of", "Import"]),
+        (lambda text: text[: len(text) // 2], ["instead of", "Import"]),
         (lambda text: text.replace("aa-1-1\taa-1\t", "aa-1-1 aa-1 "), ["ours.tsv:", "damaged"]),
         (lambda text: text.replace("aa-1-1\taa-1\t", "aa-1-1\tzz\t"), ["ours.tsv:", "damaged"]),
         (lambda text: text.replace("\naa-2\t", "\nha-1\t"), ["ours.tsv:", "damaged"]),
         (lambda text: text.replace('"categories": 12', '"categories": "12"'), ["no taxonomy"]),
+        (lambda text: text[:-1], ["and a part of one instead of", "Import"]),
+        (lambda text: text.replace("\t?el-2", "\tel-9").replace("\tel-2\n", "\tel-9\n"), ["ours.tsv:", "no category has"]),
+        (lambda text: text.replace('"ja"]', "7]"), ["no taxonomy"]),
+        (lambda text: "# batag taxonomy " + "[" * 100_000, ["no taxonomy"]),
         (lambda text: "id\tname\n1\tshoes\n", ["no taxonomy", "batag terms import"]),
         (lambda text: "", ["no taxonomy"]),
     ],
-    ids=["format", "keys", "cut", "tabs", "parent", "twice", "count", "table", "empty"],
+    ids=["format", "keys", "cut", "tabs", "parent", "twice", "count", "end", "id", "languages", "deep", "table", "empty"],
 )
 def test_a_damaged_taxonomy_file_is_one_clear_line(tmp_path: Path, change: Callable[[str], str], says: list[str]) -> None:
     path = tmp_path / "ours.tsv"
@@ -221,3 +239,17 @@ def test_a_damaged_taxonomy_file_is_one_clear_line(tmp_path: Path, change: Calla
     assert change(text) != text
     path.write_text(change(text), encoding="utf-8")
     refused(lambda: read_taxonomy(path), "ours.tsv", *says)
+
+
+def test_other_line_ends_and_a_mark_at_the_start_change_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "ours.tsv"
+    taxonomy = import_taxonomy(shopify_files(tmp_path))
+    write_taxonomy(taxonomy, path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_taxonomy(path) == taxonomy
+
+
+def test_names_of_signs_alone_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "ours.tsv"
+    write_taxonomy(import_taxonomy([write(tmp_path / "own.csv", ["id,path", "1,???"])]), path)
+    assert read_taxonomy(path).path("1") == "???"

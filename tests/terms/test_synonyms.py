@@ -90,6 +90,7 @@ def test_terms_with_synonyms_survive_another_process_and_have_a_digest() -> None
         (["Acme = " + "x" * 201], ["own.txt:1", "201 characters"]),
         (["A1 = shared", "B1 = shared"], ["own.txt:2", "two canonical forms", "'A1' (line 1)", "'B1'"]),
         (["aa = bb", "bb = aa"], ["own.txt:1", "cycle", "lines 1, 2"]),
+        ([f"w{n}q = w{(n + 1) % 999}q" for n in range(999)], ["own.txt:1", "= … =", "lines 1, 2, 3, 4, …, 999)"]),
         (["aa = bb", "xx = yy", "bb = cc", "cc = aa"], ["own.txt:1", "cycle", "lines 1, 3, 4"]),
     ],
 )

@@ -22,3 +22,8 @@ def read_limited(path: Path, *, what: str) -> bytes:
     if len(data) > settings.max_terms_bytes:
         raise InputError(f"is too large for {what}", where=str(path), todo="Name another file")
     return data
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text, whatever system wrote it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

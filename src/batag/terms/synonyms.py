@@ -9,11 +9,12 @@ from pathlib import Path
 
 from batag.errors import InputError
 from batag.terms.key import match_keys
-from batag.terms.limits import read_limited
+from batag.terms.limits import lines_of, read_limited
 
 _COMMAS = re.compile("[,，、;；]")
 _CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
 _LONGEST_NAME = 200
+_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def read_synonyms(path: Path | str) -> Synonyms:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InputError("is not UTF-8", where=f"{path}:{line}", todo="Save the synonyms as UTF-8 text") from error
-    return parse_synonyms(re.split("\r\n|\r|\n", text), where=str(path))
+    return parse_synonyms(lines_of(text), where=str(path))
 
 
 def parse_synonyms(lines: Iterable[str], *, where: str) -> Synonyms:
@@ -132,10 +133,15 @@ def _check_cycles(parents: Mapping[str, _Name], named: Mapping[str, _Name], wher
         if key in path:
             ring = list(path)[list(path).index(key) :]
             lines = sorted({named[each].line for each in ring})
-            words = " = ".join(named[each].text for each in [*ring, ring[0]])
-            what = f"a cycle: {words} (lines {', '.join(map(str, lines))})"
+            words = " = ".join(_some([named[each].text for each in [*ring, ring[0]]]))
+            what = f"a cycle: {words} (lines {', '.join(_some([str(line) for line in lines]))})"
             raise InputError(what, where=f"{where}:{lines[0]}", todo="Keep one of them as the canonical form")
         fine.update(path)
+
+
+def _some(words: Sequence[str]) -> list[str]:
+    """All words, or the first and the last ones of many."""
+    return [*words] if len(words) <= _SHOWN else [*words[: _SHOWN - 2], "…", words[-1]]
 
 
 def _ends(parents: Mapping[str, _Name], shown: Mapping[str, _Name]) -> dict[str, str]:

@@ -53,17 +53,11 @@ class Taxonomy:
 
     def named(self, key: str) -> list[str]:
         """The categories with a name of that key."""
-        return self._ids(self.whole.get(key))
+        return _listed(self.whole[key]) if key in self.whole else []
 
     def partly_named(self, key: str) -> list[str]:
         """The categories with that key as a part of their name."""
-        return self._ids(self.parts.get(key))
-
-    def _ids(self, listed: str | None) -> list[str]:
-        if not listed:
-            return []
-        ids = listed.replace(_VAGUE, "").split(_BAR)
-        return [id for id in ids if id in self.parents]
+        return _listed(self.parts[key]) if key in self.parts else []
 
     def is_vague(self, key: str, id: str) -> bool:
         """Whether a key says little at the end of a name: of the categories with names that end so, most are elsewhere."""
@@ -89,7 +83,7 @@ def build_taxonomy(
     rows: Iterable[tuple[str, str, tuple[str, ...]]], *, source: str, version: str, languages: Sequence[str]
 ) -> Taxonomy:
     """A taxonomy of rows of id, parent and names, parents first."""
-    listed = [(_plain(id), _plain(parent), tuple(map(_plain, names))) for id, parent, names in rows]
+    listed = [(plain_id(id), plain_id(parent), tuple(map(_plain, names))) for id, parent, names in rows]
     parts = [(id, parts_of(name)) for id, _, names in listed for name in names]
     keys = iter(match_keys(part for _, own in parts for part in own))
     whole: dict[str, dict[str, bool]] = {}
@@ -144,8 +138,18 @@ class _Ends:
         return [id if each else f"{_VAGUE}{id}" for id, each in zip(ids, clear, strict=True)]
 
 
+def _listed(ids: str) -> list[str]:
+    """Ids in one text, without their marks."""
+    return ids.replace(_VAGUE, "").split(_BAR)
+
+
+def plain_id(id: str) -> str:
+    """An id as it stands in a file of ours, where | and ? are signs."""
+    return _plain(id.replace(_VAGUE, ""))
+
+
 def _plain(text: str) -> str:
-    return " ".join(text.replace(_BAR, "/").replace(_VAGUE, "").split())
+    return " ".join(text.replace(_BAR, "/").split())
 
 
 def write_taxonomy(taxonomy: Taxonomy, path: Path | str) -> None:
@@ -165,14 +169,16 @@ def read_taxonomy(path: Path | str) -> Taxonomy:
     path = Path(path)
     data = read_limited(path, what="a taxonomy")
     try:
-        lines = data.decode("utf-8").split("\n")
+        # An editor may have added a mark at the start, and Git or Windows other line ends.
+        lines = data.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
     except UnicodeDecodeError as error:
         raise _foreign(path) from error
     about = _about(lines[0], path)
     first, middle = 1 + about["categories"], 1 + about["categories"] + about["names"]
     last = middle + about["parts"]
     if len(lines) != last + 1 or lines[last]:
-        raise InputError(f"has {len(lines):,} lines instead of {last:,}", where=str(path), todo=_AGAIN)
+        cut = " and a part of one" if lines[-1] else ""
+        raise InputError(f"has {len(lines) - 1:,} whole lines{cut} instead of {last:,}", where=str(path), todo=_AGAIN)
     languages = tuple(about["languages"])
     parents: dict[str, str] = {}
     names: dict[str, str] = {}
@@ -192,13 +198,18 @@ def read_taxonomy(path: Path | str) -> Taxonomy:
     except ValueError:
         number = next(n for n, line in enumerate(lines[first:last], first + 1) if line.count(_TAB) != 1)
         raise InputError("a damaged line", where=f"{path}:{number}", todo=_AGAIN) from None
+    listed = [*whole.values(), *parts.values()]
+    if listed and (unknown := {*_listed(_BAR.join(listed))} - parents.keys()):
+        ids = (_listed(line.split(_TAB)[1]) for line in lines[first:last])
+        number = next(number for number, own in enumerate(ids, first + 1) if not unknown.isdisjoint(own))
+        raise InputError("has an id that no category has", where=f"{path}:{number}", todo=_AGAIN)
     return Taxonomy(about["source"], about["version"], languages, parents, names, whole, parts)
 
 
 def _about(line: str, path: Path) -> dict[str, Any]:
     try:
         about = json.loads(line.removeprefix(_FIRST)) if line.startswith(_FIRST) else None
-    except ValueError:
+    except (ValueError, RecursionError):
         about = None
     counts = ("format", "keys", "categories", "names", "parts")
     if not isinstance(about, dict) or any(type(about.get(name)) is not int for name in counts):
@@ -206,9 +217,9 @@ def _about(line: str, path: Path) -> dict[str, Any]:
     if (about["format"], about["keys"]) != (FORMAT, VERSION):
         what = f"is a taxonomy of another version of batag (format {about['format']}, keys {about['keys']})"
         raise InputError(what, where=str(path), todo=_AGAIN)
-    if not isinstance(about.get("languages"), list) or not all(
-        isinstance(about.get(name), str) for name in ("source", "version")
-    ):
+    languages = about.get("languages")
+    texts = [about.get("source"), about.get("version"), *(languages if isinstance(languages, list) else [None])]
+    if not all(isinstance(each, str) for each in texts):
         raise _foreign(path)
     return about
 

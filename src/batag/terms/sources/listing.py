@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from batag.errors import InputError
@@ -9,6 +10,7 @@ from batag.errors import InputError
 Path = tuple[str, ...]
 _MOST_LEVELS = 50
 _LONGEST_NAME = 500
+_CONTROL = re.compile("[\0-\x08\x0e-\x1f\x7f]")
 
 
 @dataclass
@@ -24,6 +26,9 @@ class Listing:
 
     def add(self, id: str, path: Path, line: int) -> None:
         """Add a category; an id that is there already is an error."""
+        if any(map(_CONTROL.search, (id, *path))):
+            todo = "Write the line again without it"
+            raise InputError("has a character that is no text", where=f"{self.where}:{line}", todo=todo)
         if id in self.paths:
             raise InputError(
                 f"the id {id!r} is there twice (line {self.lines[id]})", where=f"{self.where}:{line}", todo="Remove one"

@@ -2,7 +2,8 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from batag.errors import InputError
 from batag.settings import settings
@@ -28,9 +29,9 @@ def read(lines: Sequence[str], where: str) -> Listing:
     """The categories of a table; those above that are not listed are added. Without ids the path is the id."""
     found = Listing(where, "shop")
     rows = _rows(lines, where)
-    if not rows:
+    if (line := next(rows, None)) is None:
         return found
-    top, first = rows[0]
+    top, first = line
     header = [each.strip().lower() for each in first]
     named = bool({*header} & (_PATH | _ID)) or any(
         re.fullmatch(r"(?:level|l|大|中|小)?\W*\d?(?:分類|分类|カテゴリ)?", each) for each in header
@@ -40,10 +41,10 @@ def read(lines: Sequence[str], where: str) -> Listing:
     if path_at is None and {*header} & _PARENT:
         raise InputError("is a table of ids and parents, without paths", where=f"{where}:{top}", todo=_PATHS)
     above: dict[tuple[str, ...], str] = {}
-    for number, row in rows[named:]:
+    for number, row in rows if named else chain([line], rows):
         cells = [each.strip() for each in row]
         if len(cells) != len(header):
-            what = f"has {len(cells)} columns instead of {len(header)}"
+            what = f"has {len(cells)} column{'s' * (len(cells) > 1)} instead of {len(header)}"
             raise InputError(what, where=f"{where}:{number}", todo="The line may be cut: write it again")
         levels = [cells[path_at]] if path_at is not None else [each for place, each in enumerate(cells) if place != id_at]
         while levels and not levels[-1]:
@@ -69,7 +70,7 @@ def read(lines: Sequence[str], where: str) -> Listing:
     return found
 
 
-def _rows(lines: Sequence[str], where: str) -> list[tuple[int, list[str]]]:
+def _rows(lines: Sequence[str], where: str) -> Iterator[tuple[int, list[str]]]:
     """The rows that are neither empty nor a comment, with their line."""
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     if first.lstrip().startswith(_NO_TABLE):
@@ -77,17 +78,15 @@ def _rows(lines: Sequence[str], where: str) -> list[tuple[int, list[str]]]:
     delimiter = "\t" if "\t" in first else ";" if ";" in first and "," not in first else ","
     csv.field_size_limit(settings.max_record_bytes)  # the limit is the process's: whoever reads a table sets it
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
-    rows: list[tuple[int, list[str]]] = []
     number = 1
     try:
         for row in reader:
             if any(map(str.strip, row)) and not row[0].startswith("#"):
-                rows.append((number, row))
+                yield number, row
             number = reader.line_num + 1
     except csv.Error as error:
         what = "has a quote that is not closed" if "unexpected end" in str(error) else f"cannot be read as a table ({error})"
         raise InputError(what, where=f"{where}:{number}", todo="The line may be damaged: write it again") from error
-    return rows
 
 
 def parents(listing: Listing) -> dict[str, str]:
