@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import statistics
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +51,8 @@ def picture(path: Path, *, width: float, height: float, title: str = "") -> Iter
     from matplotlib.figure import Figure
 
     # Letters stay text in SVG, so that a browser's fonts show Chinese and Japanese even where this machine has none.
-    style: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "batag", "font.family": [*_cjk_fonts(), "DejaVu Sans"]}
+    style: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "batag", "font.family": ["DejaVu Sans", *_cjk_fonts()]}
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it speaks of every weight that a font lacks
     with mpl.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure = Figure(figsize=(width, height), layout="constrained")
