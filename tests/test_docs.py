@@ -116,3 +116,45 @@ def test_no_line_of_prose_is_over_160_characters() -> None:
             if not code and not line.lstrip().startswith("|") and len(line) > 160:
                 long.append(f"{page.relative_to(ROOT)}:{number}")
     assert not long
+
+
+LONGEST_SENTENCE = 30
+
+
+def sentences(markdown: str) -> list[str]:
+    """The sentences of the prose, without code blocks, tables and headings; inline code is one word, a link is its text."""
+    blocks, code = [""], False
+    for line in markdown.splitlines():
+        fence = line.lstrip().startswith("```")
+        code ^= fence
+        if fence or code or line.startswith(("    ", "#")) or line.lstrip().startswith("|") or not line.strip():
+            blocks.append("")
+        elif re.match(r" *([-*]|\d+\.) ", line):
+            blocks.append(re.sub(r"^ *([-*]|\d+\.) ", "", line))
+        else:
+            blocks[-1] += f" {line.strip()}"
+    prose = [re.sub(r"`+[^`]+`+", "code", re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", block)) for block in blocks]
+    return [sentence for block in prose for sentence in re.split(r"""(?<=[.!?:;])[)"'*_]*\s""", block) if sentence.strip()]
+
+
+def test_sentences_are_cut_where_a_reader_pauses() -> None:
+    prose = "Tags: `a b c` has 0.5. See [a b](c.md).\n\n- **One** of\n  two; three\n- four!\n"
+    text = f"# Not this one\n\n{prose}\n```sh\nno\n```\n| no |\n\n    no\n"
+    assert [each.split() for each in sentences(text)] == [
+        ["Tags:"],
+        ["code", "has", "0.5."],
+        ["See", "a", "b."],
+        ["**One**", "of", "two;"],
+        ["three"],
+        ["four!"],
+    ]
+
+
+def test_no_sentence_of_the_docs_is_over_30_words() -> None:
+    long = [
+        f"{page.name}: {sentence.strip()}"
+        for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+        for sentence in sentences(page.read_text(encoding="utf-8"))
+        if len(sentence.split()) > LONGEST_SENTENCE
+    ]
+    assert not long, "\n".join(long)
