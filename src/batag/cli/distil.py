@@ -46,7 +46,7 @@ def distil(
     reading: options.Reading = options.READING,
     as_json: options.Json = False,
 ) -> None:
-    """Distil a large bundle into a small one on unlabelled pages: nearly as accurate and many times faster."""
+    """Distil a large bundle into a small one on unlabelled pages: nearly as accurate, and faster."""
     from batag.bundles.bundle import read_bundle
     from batag.cli.cautions import far_from_teacher, not_reviewed, without_onnx
     from batag.pages.file import check_targets

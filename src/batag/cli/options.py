@@ -36,7 +36,7 @@ Bundle = Annotated[
     Path,
     typer.Argument(
         metavar="BUNDLE",
-        help="Folder of a bundle or a finished run, or starter: the bundle that comes with batag.",
+        help="Folder of a bundle, a finished run or a shop, or starter: the bundle that comes with batag.",
         callback=note_starter,
     ),
 ]
