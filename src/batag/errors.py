@@ -9,7 +9,7 @@ EXTRAS = {
     "backbone": ("transformers",),
     "vectors": ("spacy",),
     "ray": ("ray", "fsspec"),
-    "serve": ("granian", "prometheus-client"),
+    "serve": ("granian", "prometheus-client", "uvloop"),
     "client": ("httpx",),
 }
 """The optional packages of each extra in pyproject.toml."""

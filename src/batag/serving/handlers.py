@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from batag.serving.app import App
 
 Handler = Callable[[Request], Awaitable[Reply]]
-_WATCH_AFTER = 0.02
-"""Most answers are there after 20 ms; only then is it worth while to watch whether the client leaves."""
+_WATCH_AFTER = 0.1
+"""Most answers are there after 100 ms; only then is it worth while to watch whether the client leaves."""
 _READY_SECONDS = 5
 _READY_TOKENS = 8
 

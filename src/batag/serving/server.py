@@ -49,7 +49,10 @@ def check_address(host: str, port: int, *, has_keys: bool, command: str) -> int:
 
 def run(app: App, *, host: str, port: int, announce: Callable[[], object]) -> None:
     """Serve until SIGTERM or SIGINT; `announce` is called when requests are answered. SIGHUP loads the bundle again."""
-    asyncio.run(_run(app, host, port, announce))
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_run(app, host, port, announce))
 
 
 async def _run(app: App, host: str, port: int, announce: Callable[[], object]) -> None:

@@ -114,8 +114,8 @@ def guess_columns(table: Table, given: Mapping[str, str] | None = None) -> Colum
     for field, name, why in _by_content(looks, skip={*found, *holds}, taken=taken, title=_name_of(found, TITLE)):
         found[name] = field, why
         taken.add(field)
-    if ID not in taken and (name := _unique_sku(looks, holds)) is not None:
-        found[name] = ID, "a different code in each row"
+    if ID not in taken and (sku := _unique_sku(looks, holds)) is not None:
+        found[sku] = ID, "a different code in each row"
     if _name_of(found, TITLE) is None or (not (given or holds or _any_by_name(found)) and _is_product(table)):
         raise _no_title(table)
     made = tuple(_column(name, looks[name], found.get(name), holds.get(name, "")) for name in table.names)

@@ -46,6 +46,7 @@ class Pool:
     _stopping: bool = False
     _failures: int = 0
     _reloading: bool = False
+    _pumping: bool = False
 
     @property
     def model(self) -> dict[str, Any] | None:
@@ -127,6 +128,13 @@ class Pool:
             self.queue.put_first([item])
         else:
             self.queue.put(item)
+        # What else has arrived by now comes into the same batch; nobody waits for more.
+        if not self._pumping:
+            self._pumping = True
+            asyncio.get_running_loop().call_soon(self._pump_soon)
+
+    def _pump_soon(self) -> None:
+        self._pumping = False
         self.pump()
 
     def pump(self) -> None:
