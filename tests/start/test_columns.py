@@ -81,6 +81,23 @@ def test_a_file_without_a_text_is_an_error_that_names_its_columns(tmp_path: Path
         guessed(tmp_path, ("a", "b"), [(n, 2 * n) for n in range(10)])
 
 
+def test_a_sheet_with_a_title_above_its_column_names_is_an_error_that_says_so(tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (["2024 商品總表"], [], ["商品編號", "商品名稱", "品牌"], *([n, title, brand] for n, title, brand, _ in ROWS)):
+        book.active.append(row)
+    book.save(tmp_path / "shop.xlsx")
+    with pytest.raises(InputError, match=r"only 1 column name in its first row.*Delete what stands above"):
+        read_table(str(tmp_path / "shop.xlsx"))
+
+
+def test_a_file_that_is_no_text_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_bytes(bytes(range(256)) * 40)
+    with pytest.raises(InputError, match="is neither text nor a table"):
+        read_table(str(tmp_path / "shop.csv"))
+
+
 def test_an_export_in_another_encoding_is_read(tmp_path: Path) -> None:
     table = read_table(str(write_table(tmp_path / "shop.csv", [COLUMNS, *((*row[:3], 1) for row in ROWS)], encoding="cp950")))
     assert table.guessed

@@ -77,6 +77,16 @@ def test_the_list_of_a_person_is_what_counts() -> None:
     assert tagged(evidence, row) == [("耐吉", "brand", "column")]
 
 
+def test_a_page_that_a_person_labelled_has_the_tags_of_the_person() -> None:
+    row = page("Nike 跑鞋 R-77", "Nike")
+    labelled = Page("other id", row.fields, tags=(Tag("title", 5, 7, "goods", "跑鞋"),), labelled=True, reviewed=True)
+    evidence = Evidence.of(lists_of(row), column=BRAND_OF, people=[labelled])
+    assert tagged(evidence, row, ("R-77", "goods", 0.9)) == [("跑鞋", "goods", "person")]
+    assert tagged(evidence, page("Nike 跑鞋 R-78", "Nike"))[0] == ("Nike", "brand", "column")
+    assert evidence.digest() != Evidence.of(lists_of(row), column=BRAND_OF).digest()
+    assert tagged(pickle.loads(pickle.dumps(evidence)), row) == [("跑鞋", "goods", "person")]
+
+
 def test_a_copy_in_another_process_is_the_same() -> None:
     evidence = Evidence.of(lists_of(page("日立 R-1", "日立")), column=BRAND_OF)
     again = pickle.loads(pickle.dumps(evidence))

@@ -36,6 +36,11 @@ def test_two_names_of_one_script_stay_two_brands() -> None:
     assert shown("Scotch") != shown("3M")
 
 
-def test_an_ordinary_word_and_what_a_person_wrote_are_left_as_they_are() -> None:
-    assert "統一" not in brand_synonyms(COLUMN, language="zh-Hant").canonical
+def test_a_name_of_goods_and_what_a_person_wrote_are_left_as_they_are() -> None:
+    assert "apple" not in brand_synonyms({"Apple": 3}, language="zh-Hant").canonical
+    assert brand_synonyms({"大同": 3, "冠軍 Champion": 1}, language="zh-Hant").canonical == {
+        "大同": "大同",
+        "冠軍": "冠軍",
+        "champion": "冠軍",
+    }
     assert shown("HITACHI", people={"hitachi": "Hitachi Ltd."}) == "Hitachi Ltd."

@@ -45,6 +45,7 @@ KINDS = {
     "unknown-source": (NOTED, "a tag has an unknown source; it counts as `model`"),
     "cut-cell": (NOTED, "a text or its tags are longer than a cell of Excel can hold; the rest is left out"),
     "no-value": (NOTED, "a cell of a workbook is a formula whose value was not saved; it is read as empty"),
+    "unnamed-cells": (NOTED, "rows of a workbook are wider than its first row, which names the columns; noted once a file"),
     "bad-encoding": (REPAIRED, "bytes that are invalid in the file's encoding became U+FFFD"),
     "control-characters": (REPAIRED, "raw NUL or control characters inside a JSON string; kept, cleaning removes them"),
     "offset-units": (REPAIRED, "offsets were UTF-16 units; they were converted to code points"),

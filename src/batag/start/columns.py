@@ -36,6 +36,8 @@ _CODE = re.compile(r"[A-Za-z0-9_\-./#]+")
 _PATH = re.compile(r"\s*(?:>|＞|›|»|/|\||\\)\s*")
 _LETTER = re.compile(r"[^\W\d_]")
 
+_ITS_NAME, _GIVEN = "its name", "you said so"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
@@ -60,6 +62,11 @@ class Columns:
     def column(self, field: str) -> str | None:
         """The column of a field, or None."""
         return next((each.name for each in self.columns if each.field == field), None)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the name of any column told what it holds, or the user did."""
+        return bool(self.export) or any(each.why in (_ITS_NAME, _GIVEN) for each in self.columns)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -98,7 +105,7 @@ def guess_columns(table: Table, given: Mapping[str, str] | None = None) -> Colum
     holds: dict[str, str] = {}
     for field, name in given.items():
         if name != NO_COLUMN:
-            found[name] = field, "you said so"
+            found[name] = field, _GIVEN
     taken = {*given}
     if kind is not None:
         for name, field in fields_of_export(kind, table.names).items():
@@ -109,7 +116,7 @@ def guess_columns(table: Table, given: Mapping[str, str] | None = None) -> Colum
                 holds[name] = field
     for field, name in _by_name(looks, skip={*found, *holds}, holds=holds):
         if field not in taken and name not in found:
-            found[name] = field, "its name"
+            found[name] = field, _ITS_NAME
             taken.add(field)
     for field, name, why in _by_content(looks, skip={*found, *holds}, taken=taken, title=_name_of(found, TITLE)):
         found[name] = field, why
@@ -256,7 +263,7 @@ def _column(name: str, look: _Look, found: tuple[str, str] | None, holds: str) -
     if found is not None:
         return replace(column, field=found[0], why=found[1])
     if holds:
-        return replace(column, why="its name")
+        return replace(column, why=_ITS_NAME)
     if not look.cells:
         return replace(column, holds="empty", why="nothing in it")
     if look.links >= 0.3:
@@ -277,7 +284,7 @@ def _name_of(found: Mapping[str, tuple[str, str]], field: str) -> str | None:
 
 def _any_by_name(found: Mapping[str, tuple[str, str]]) -> bool:
     """Whether the name of a column told what it holds."""
-    return any(why == "its name" or why.startswith("column of") for _, why in found.values())
+    return any(why == _ITS_NAME or why.startswith("column of") for _, why in found.values())
 
 
 def _is_product(table: Table) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from batag.evaluation.decoding import Prediction
 from batag.labels.alignment import cut_tags
 from batag.labels.weak import Terms
 from batag.pages.check import overlaps
-from batag.pages.page import COLUMN, MODEL, TERMS, Page, Tag
+from batag.pages.page import COLUMN, MODEL, PERSON, TERMS, Page, Tag
 from batag.start import goods
 from batag.start.lists import BRAND, GOODS, Lists, Term
 from batag.start.names import NamesByValue, is_listed
@@ -24,15 +24,29 @@ DOUBTFUL = 0.75
 """Below it, a tag that only the model has is dropped on a page where lists have others of its label."""
 
 
+Texts = tuple[tuple[str, str], ...]
+"""The fields of a page with their texts."""
+
+
 class Evidence:
     """Adds to the tags of a page those that its row and the lists speak for.
 
     The row's own brand in its own text wins over what the model says there. A listed term is added where the model has no tag,
-    and wins over a shorter one. The lexicon's goods set the borders of the model's, and name what it leaves out in titles.
+    and wins over a shorter one. The lexicon's goods set the borders of the model's, and name what it leaves out in titles. A
+    page that a person has labelled has that person's tags.
     """
 
-    def __init__(self, terms: Iterable[Term], *, column: str | None, allowed: Iterable[str] | None = None) -> None:
-        """`column` is the key of a row's brand in `Page.extra`; `allowed` are the names of a person's list, or None."""
+    def __init__(
+        self,
+        terms: Iterable[Term],
+        *,
+        column: str | None,
+        allowed: Iterable[str] | None = None,
+        people: Mapping[Texts, tuple[Tag, ...]] | None = None,
+    ) -> None:
+        """`column` is the key of a row's brand in `Page.extra`; `allowed` are the names of a person's list, or None; `people`
+        are the tags of labelled pages by their texts."""
+        self._people = dict(people or {})
         self._listed, self._column = tuple(terms), column
         self._allowed = None if allowed is None else frozenset(allowed)
         self._names = NamesByValue(self._allowed)
@@ -44,18 +58,22 @@ class Evidence:
         self._folded: dict[str, frozenset[str]] = {}
 
     @classmethod
-    def of(cls, lists: Lists, *, column: str | None) -> Evidence:
-        """The evidence of lists."""
+    def of(cls, lists: Lists, *, column: str | None, people: Iterable[Page] = ()) -> Evidence:
+        """The evidence of lists and of pages that people labelled."""
         found = [term for term in lists.terms if term.pages or term.source == "lexicon"]
-        return cls(found, column=column, allowed=lists.allowed(BRAND))
+        said = {_texts(page): tuple(_of_person(tag) for tag in page.tags) for page in people}
+        return cls(found, column=column, allowed=lists.allowed(BRAND), people=said)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._listed, self._column, self._allowed)
+        return _again, (self._listed, self._column, self._allowed, self._people)
 
     def digest(self) -> str:
         """A digest of all that its tags depend on."""
         everything = [(term.text, term.label, term.sure) for term in self._listed]
-        known = repr((everything, self._column, sorted(self._allowed or ())))
+        people = [
+            (texts, [(tag.field, tag.start, tag.end, tag.label) for tag in self._people[texts]]) for texts in self._people
+        ]
+        known = repr((everything, self._column, sorted(self._allowed or ()), sorted(people)))
         return hashlib.blake2b(known.encode(errors="replace"), digest_size=16).hexdigest()
 
     def key(self, page: Page) -> Hashable:
@@ -64,6 +82,8 @@ class Evidence:
 
     def __call__(self, prediction: Prediction, tags: Sequence[Tag]) -> list[Tag]:
         """The tags of a page with those of the evidence, in order of position."""
+        if self._people and (said := self._people.get(_texts(prediction.page))) is not None:
+            return list(said)
         page, mine = prediction.page, self._own(self._value(prediction.page))
         own: list[Tag] = []
         listed: list[Tag] = []
@@ -100,6 +120,15 @@ class Evidence:
         return self._folded[value]
 
 
+def _texts(page: Page) -> Texts:
+    return tuple(sorted((name, text) for name, text in page.fields.items() if text))
+
+
+def _of_person(tag: Tag) -> Tag:
+    """A person's tag as a catalogue has it."""
+    return replace(tag, score=1.0, source=PERSON)
+
+
 def _without_doubtful(tags: Sequence[Tag]) -> list[Tag]:
     """The tags without those that only the model has and is not sure of, on a page with a listed one of the same label: a page
     has few brands and kinds of goods."""
@@ -129,5 +158,7 @@ def _beats(model: Tag, listed: Tag) -> bool:
     return True
 
 
-def _again(terms: tuple[Term, ...], column: str | None, allowed: frozenset[str] | None) -> Evidence:
-    return Evidence(terms, column=column, allowed=allowed)
+def _again(
+    terms: tuple[Term, ...], column: str | None, allowed: frozenset[str] | None, people: dict[Texts, tuple[Tag, ...]]
+) -> Evidence:
+    return Evidence(terms, column=column, allowed=allowed, people=people)

@@ -186,6 +186,7 @@ class Start(Task):
             bundle=bundle,
             out=self.shop.path("tagged"),
             lists=lists,
+            people=list(self.reviewed(Problems())),
             terms=self.terms(survey),
             pages=survey.pages,
             problems=problems,

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from batag.start.names import is_ordinary, listed_names, own_names
-from batag.terms.key import match_keys
+from batag.terms.key import both_keys, match_keys
+from batag.terms.lexicon import BRAND, read_lexicon
 from batag.terms.synonyms import Synonyms
 
 _LETTERS = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -17,10 +18,11 @@ _MOST = 50_000
 
 
 def brand_synonyms(brands: Mapping[str, int], *, language: str | None, people: Synonyms | None = None) -> Synonyms:
-    """The canonical forms of the brands in a column (value to rows). What people wrote wins; ordinary words are left out."""
+    """The canonical forms of the brands in a column (value to rows). What people wrote wins. Names of goods and features, which
+    a synonym would rename too, are left out."""
     people = people or Synonyms()
     values = [value for value, _ in Counter(brands).most_common(_MOST)]
-    named = {value: [name for name in own_names(value) if not is_ordinary(name)] for value in values}
+    named = {value: [name for name in own_names(value) if not _is_other(name)] for value in values}
     texts = list(dict.fromkeys(name for names in named.values() for name in names))
     keys = dict(zip(texts, match_keys(texts), strict=True))
     partners: dict[str, set[frozenset[str]]] = {}
@@ -39,6 +41,14 @@ def brand_synonyms(brands: Mapping[str, int], *, language: str | None, people: S
         if own := listed_names(name):
             canonical.setdefault(keys[name], shown.setdefault(own, name))
     return Synonyms({key: text for key, text in canonical.items() if key} | dict(people.canonical))
+
+
+def _is_other(name: str) -> bool:
+    """Whether the lexicon has goods or features of this name."""
+    if not is_ordinary(name):
+        return False
+    (key,), (close,) = both_keys([name])
+    return any(found.entry.kind != BRAND for found in read_lexicon().find(key, close=close))
 
 
 def _two_scripts(names: list[str]) -> bool:

@@ -12,6 +12,7 @@ from batag.pages.file import once_only, open_file
 from batag.pages.formats.detection import detect_format
 from batag.pages.formats.format import FORMATS, check_format, format_module
 from batag.pages.formats.reading import read_records
+from batag.pages.formats.xlsx import UNNAMED
 from batag.pages.source import guess_encoding, open_source
 from batag.settings import settings
 
@@ -43,14 +44,18 @@ def read_table(path: str, *, format: str | None = None, encoding: str | None = N
         raise InputError("can be read only once", where=path, todo="Save the export to a file: it is read several times")
     if format is not None:
         check_format(format)
-    guessed = False
+    guessed = wider = False
     try:
         source = open_source(path, encoding=encoding)
     except InputError as error:
         if encoding is not None or not error.what.startswith("is not UTF-8"):
             raise
         with open_file(path) as stream:
-            encoding = guess_encoding(stream.read(settings.sniff_bytes))
+            head = stream.read(settings.sniff_bytes)
+        encoding = guess_encoding(head)
+        if encoding is None and b"\0" in head:
+            todo = "Export the shop's products as CSV, XLSX, JSONL or Parquet"
+            raise InputError("is neither text nor a table", where=path, todo=todo) from error
         if encoding is None:
             raise
         source, guessed = open_source(path, encoding=encoding), True
@@ -64,6 +69,7 @@ def read_table(path: str, *, format: str | None = None, encoding: str | None = N
         rows, kept = list[Mapping[str, Any]](), 0
         for record in islice(read_records(source, name), 5 * _ROWS):
             value = record.value
+            wider = wider or any(problem.kind == UNNAMED for problem in record.problems)
             if value is not None and parse is not None:
                 value = parse(value, source.problems.at(record.where))
             if isinstance(value, Mapping):
@@ -78,6 +84,11 @@ def read_table(path: str, *, format: str | None = None, encoding: str | None = N
         ) from error
     finally:
         source.close()
+    if wider:
+        names = len(source.header)
+        what = f"has only {names} column name{'s' if names > 1 else ''} in its first row, and more cells in the rows below"
+        todo = "Delete what stands above the names of the columns, so that they are the first row"
+        raise InputError(what, where=path, todo=todo)
     if not rows:
         raise InputError("has no row with a product", where=path, todo="Export the shop's products again")
     texts = tuple({written: _text(row.get(key)) for key, written in own.items()} for row in rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from batag.bundles.bundle import find_bundle, read_description
@@ -15,6 +15,7 @@ from batag.catalogue.totals import Totals
 from batag.engines.choice import choose_engine
 from batag.errors import InputError
 from batag.pages.fields import KNOWN_KEYS
+from batag.pages.page import Page
 from batag.pages.problems import Problems
 from batag.start.evidence import Evidence
 from batag.start.lists import Lists
@@ -37,6 +38,7 @@ def tag_export(
     bundle: Path,
     out: Path,
     lists: Lists,
+    people: Sequence[Page],
     terms: Terms,
     pages: int,
     problems: Problems,
@@ -57,7 +59,7 @@ def tag_export(
             workers=cores,
             restart=restart,
             terms=terms,
-            marking=Evidence.of(lists, column=column),
+            marking=Evidence.of(lists, column=column, people=people),
         ).run(problems=problems, watch=watch)
 
     try:

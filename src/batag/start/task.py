@@ -130,6 +130,10 @@ class Task:
         for path in self.people():
             yield from (page for page in read_pages(path, problems=problems) if page.reviewed)
 
+    def not_reviewed(self, problems: Problems) -> int:
+        """How many pages in the folder of people no person has seen; what cannot be read there is listed."""
+        return sum(not page.reviewed for path in self.people() for page in read_pages(path, problems=problems))
+
     def record(self) -> None:
         """Write `shop.json`: the export and its columns."""
         columns = {each.field: each.name for each in self.columns.columns if each.field}

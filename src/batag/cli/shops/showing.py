@@ -36,6 +36,9 @@ def show_columns(table: Table, found: Columns, err: SafeConsole) -> None:
     err.print(grid)
     if len(others) > 2 * _SHOWN:
         err.print(f"and {counted(len(others) - 2 * _SHOWN, 'column')} more that nothing is read from")
+    if not found.is_named:
+        note = f"no known column name: the first row ({_some(list(table.names))}) is taken for the names; add them if not"
+        err.print(note, style="yellow")
     if found.column("brand") is None:
         note = "no brand column: brands come from lists and the base bundle alone (--columns brand=NAME names one)"
         err.print(note, style="yellow")
@@ -104,7 +107,7 @@ def show_comparison(made: Comparison, err: SafeConsole) -> None:
         theirs = f"{percent(made.people_before)} before, {percent(made.people_now)} now"
         err.print(f"tag F1 on pages that people labelled: {theirs} ({counted(made.people, 'page')} held back)")
     if not made.helped:
-        err.print("learning did not help, so the bundle is the one before it, with the shop's lists", style="yellow")
+        err.print(f"{made.why_not}, so the bundle is the one before it, with the shop's lists", style="yellow")
 
 
 @contextmanager

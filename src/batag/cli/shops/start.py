@@ -99,6 +99,7 @@ def start(
     shown.print(f"{counted(made['tagged']['pages'], 'page')} of {shop.name} tagged with {made['bundle']}. Next:")
     for command in made["next"]:
         shown.print(f"  {command}")
+    shown.print(f"Open {' and '.join(path for path in made['files'] if path.endswith(('.xlsx', '.html')))}")
 
 
 def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
@@ -114,6 +115,11 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
     def rows(records: Any, fraction: Any) -> Any:
         return progress(records, doing="reading the export", fraction=fraction, unit="rows", announced=True)
 
+    if unseen := task.not_reviewed(problems):
+        todo = "batag convert FILE reviewed.jsonl --reviewed says that they are right"
+        err.print(
+            f"{counted(unseen, 'page')} in labels/person not used, because nobody has reviewed them: {todo}", style="yellow"
+        )
     survey, sample = task.survey(problems=problems, watch=rows)
     show_survey(survey, err)
     counting = partial(progress, doing="counting terms", total=len(sample), announced=True)

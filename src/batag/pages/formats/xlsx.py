@@ -17,6 +17,9 @@ from batag.pages.record import RecordReader
 from batag.pages.signatures import zip_kind
 from batag.pages.source import Source
 
+UNNAMED = "unnamed-cells"
+"""The problem of a sheet whose rows are wider than its first one; noted once."""
+
 
 def read(source: Source) -> Iterator[tuple[str, int, dict[str, Cell]]]:
     """Yield the rows of the first sheet below its header; empty rows and cells outside the header's columns are skipped."""
@@ -36,9 +39,13 @@ def _rows(source: Source, rows: Iterator[tuple[int, dict[int, Any]]]) -> Iterato
     fields = {*STANDARD_FIELDS, *(each for name, each in source.columns.items() if name not in KNOWN_KEYS - {*STANDARD_FIELDS})}
     # A person who empties such a cell takes the tags away.
     emptied: dict[str, Cell] = dict.fromkeys(filter(is_readable, names), "") if "tags" in names else {}
+    outside = False
     for number, cells in rows:
         if not any(cell is not None and cell != "" for cell in cells.values()):
             continue
+        if not outside and (outside := any(place > len(names) and cell not in (None, "") for place, cell in cells.items())):
+            reason = "cells to the right of the column names are not read, in further rows neither: name them in row 1"
+            source.problems.add(UNNAMED, f"{source.name}, row {number}", reason)
         row = {name: cell for place, name in enumerate(names, 1) if (cell := cells.get(place)) is not None}
         if lost := [name for name, cell in row.items() if cell is NO_VALUE]:
             _note_lost(source, number, ", ".join(lost))

@@ -41,6 +41,15 @@ class Comparison:
         kept = self.found >= self.found_before and self.made_up >= self.made_up_before - _MAY_LOSE
         return kept or (self.people >= ENOUGH and self.people_now > self.people_before)
 
+    @property
+    def why_not(self) -> str:
+        """Why the learnt bundle is not used."""
+        if self.people_now < self.people_before:
+            return "learning lost on the pages that people labelled"
+        if self.found < self.found_before:
+            return "learning did not find more labels of rows and lists"
+        return f"learning lost more than {100 * _MAY_LOSE:g} point of F1 on made-up pages"
+
 
 def compare(before: Path, learnt: Path, held: Sequence[Page], made_up: Path, *, people: Sequence[Page] = ()) -> Comparison:
     """Tag held-back pages with labels of rows and lists, made-up ones, and held-back ones of people, with both bundles."""
