@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from typing import Any
 
 import httpx
 import pytest
+from tests.processes import PATIENCE
 from tests.serving.service import PAGE, Service
 from tests.serving.test_limits import JSON, refused
 
@@ -112,3 +115,17 @@ def test_no_other_website_may_read_an_answer(service: Service) -> None:
         assert not [name for name in each.headers if name.startswith("access-control")]
         assert each.headers["x-content-type-options"] == "nosniff"
         assert each.headers["cache-control"] == "no-store"
+
+
+def test_a_connection_outlives_a_refusal_whose_body_comes_late(service: Service) -> None:
+    """A refusal before the body arrived made the server close, while the client sent its next request."""
+    host, _, port = service.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as link, link.makefile("rb") as answers:
+        for _ in range(3):
+            link.sendall(b"POST /v1/tag HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\n")
+            time.sleep(0.05)
+            link.sendall(b"late")
+            assert b"415" in answers.readline()
+            headers = [line.lower() for line in iter(answers.readline, b"\r\n")]
+            length = next(int(line.split(b":")[1]) for line in headers if line.startswith(b"content-length"))
+            answers.read(length)

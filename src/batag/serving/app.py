@@ -16,7 +16,7 @@ from batag.serving.engines.pool import Pool
 from batag.serving.log import Log
 from batag.serving.metrics import Metrics
 from batag.serving.problem import MEDIA_TYPE, Problem
-from batag.serving.request import ClientLeftError, Headers, Reply, Request
+from batag.serving.request import ClientLeftError, Headers, Reply, Request, drain
 from batag.serving.routes import ROUTES, Route, allowed
 from batag.serving.static import Files
 
@@ -77,6 +77,7 @@ class App:
             reply = await self._reply(request, route)
         except Problem as problem:
             kind = problem.kind
+            await drain(request)
             reply = Reply(problem.body(request.id), problem.status, MEDIA_TYPE)
             if problem.retry_after is not None:
                 reply.headers.append(("retry-after", str(problem.retry_after)))

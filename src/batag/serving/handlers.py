@@ -62,6 +62,7 @@ async def _engine(app: App, kind: str, request: Request) -> Reply:
 
 async def read_body(request: Request) -> bytes:
     """The body, if it arrives in time."""
+    request.is_read = True
     try:
         async with asyncio.timeout(settings.serve_body_seconds):
             return await request.read(settings.serve_body_bytes)
