@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.forked import Forker
 from tests.processes import PATIENCE
 
 # New examples on every run of a developer; the same ones in CI, where a new find should not stop somebody else's change.
@@ -117,24 +118,27 @@ def thorough(pytestconfig: pytest.Config) -> bool:
 
 
 @pytest.fixture(scope="session")
-def batag() -> Run:
+def batag() -> Iterator[Run]:
     """Runs the command line as a person would, in a process of its own; nothing is a terminal there."""
     script = Path(sys.executable).with_name("batag")
+    with Forker() as forker:
 
-    def run(
-        *arguments: object, cwd: Path | None = None, stdin: str | bytes = b"", **environment: str
-    ) -> subprocess.CompletedProcess[str]:
-        data = stdin if isinstance(stdin, bytes) else stdin.encode()
-        done = subprocess.run(
-            [str(script), *map(str, arguments)],
-            cwd=cwd,
-            input=data,
-            capture_output=True,
-            timeout=PATIENCE,
-            env=os.environ | environment,
-            check=False,
-        )
-        assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+        def run(*arguments: object, cwd: Path | None = None, stdin: str | bytes = b"", **environment: str) -> Done:
+            data = stdin if isinstance(stdin, bytes) else stdin.encode()
+            written = [str(each) for each in arguments]
+            if environment or data:
+                done = subprocess.run(
+                    [str(script), *written],
+                    cwd=cwd,
+                    input=data,
+                    capture_output=True,
+                    timeout=PATIENCE,
+                    env=os.environ | environment,
+                    check=False,
+                )
+            else:
+                done = forker.run(written, cwd=cwd)
+            assert b"Traceback" not in done.stderr, done.stderr.decode()
+            return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
-    return run
+        yield run
