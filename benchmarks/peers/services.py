@@ -19,11 +19,14 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """The same for all: NumPy with several threads on busy cores is many times slower."""
 FOLDER = Path(__file__).parent
 LUA = """
-local bodies, number = {}, 0
-for line in io.lines(os.getenv("BODIES")) do bodies[#bodies + 1] = line end
+local requests, number = {}, 0
 wrk.method, wrk.headers["Content-Type"] = "POST", "application/json"
-function init() number = math.random(#bodies) end
-function request() number = number % #bodies + 1; return wrk.format(nil, "/v1/tag", nil, bodies[number]) end
+function init(args)
+  wrk.init(args)
+  for line in io.lines(os.getenv("BODIES")) do requests[#requests + 1] = wrk.format(nil, "/v1/tag", nil, line) end
+  number = math.random(#requests)
+end
+function request() number = number % #requests + 1; return requests[number] end
 """
 
 

@@ -53,8 +53,8 @@ class Settings:
     serve_seconds: int = _limit(30, "seconds after which a request has an answer, if only that it took too long (504)")
     serve_grace_seconds: int = _limit(20, "seconds in which a service that is told to stop finishes what it has accepted")
     serve_connections: int = _limit(1_024, "connections that the service keeps open at once; more wait in the system's queue")
-    serve_queue_tokens: int = _limit(16_384, "tokens that may wait for an engine of the service; more are refused (503)")
-    serve_batch_tokens: int = _limit(4_096, "tokens that an engine of the service takes at once")
+    serve_queue_tokens: int = _limit(8_192, "tokens that may wait for an engine of the service; more are refused (503)")
+    serve_batch_tokens: int = _limit(2_048, "tokens that an engine of the service takes at once")
     serve_cache_tokens: int = _limit(100_000, "tokens of pages whose probabilities an engine of the service remembers")
     serve_explain_tokens: int = _limit(64, "tokens that `/v1/explain` replaces in turn, the nearest to the tag")
     serve_key_requests: int = _limit(

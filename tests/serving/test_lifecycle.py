@@ -49,7 +49,7 @@ def load(service: Service, clients: int = 4) -> Iterator[list[int]]:
 
 
 def test_sigterm_answers_what_is_in_flight_and_refuses_what_comes(tmp_path: Path) -> None:
-    with serving(tmp_path, "--engines", 1) as service:
+    with serving(tmp_path, "--engines", 1, BATAG_SERVE_QUEUE_TOKENS="100000") as service:
         answers: list[int] = []
 
         def ask() -> None:

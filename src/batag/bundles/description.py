@@ -62,6 +62,7 @@ class InputOf(_Part):
     shape_buckets: Annotated[int, Field(ge=1, le=1_000_000)]
     part_of_speech_buckets: Annotated[int, Field(ge=0, le=1_000_000)]
     spaces: bool = False
+    repeats: bool = False
 
 
 class FeatureOf(_Part):

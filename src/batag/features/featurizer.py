@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from batag.features.batches import Floats
 from batag.features.pretrained import PretrainedFeatures
+from batag.features.repeats import REPEATED, repeated
 from batag.features.term_lists import Hiding, TermLists
 from batag.features.term_matcher import Hides
 from batag.features.vocabulary import PADDING, Vocabulary
@@ -34,6 +35,7 @@ _RICH: dict[str, Any] = {
     "shape_buckets": 1_000,
     "part_of_speech_buckets": 0,
     "spaces": False,
+    "repeats": False,
 }
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -98,6 +100,7 @@ class Featurizer:
     shape_buckets: int = 0
     part_of_speech_buckets: int = 0
     spaces: bool = False
+    repeats: bool = False
     window: int = 0
     window_buckets: int = 1
     terms: TermLists | None = None
@@ -130,7 +133,7 @@ class Featurizer:
         return self.pretrained.width if self.pretrained is not None else 0
 
     def keys(self, words: Sequence[str], *, hides: Hides | None = None) -> Sequence[Key]:
-        """The cache keys of the words of a page. The key of a word inside a listed name or behind a space includes its code."""
+        """The cache keys of the words of a page. A word in a listed name, behind a space or repeated has a code in its key."""
         spaced: set[int] = set()
         if self.spaces:
             spaced = {number for number, word in enumerate(words) if word[:1] == SPACE and len(word) > 1}
@@ -139,8 +142,9 @@ class Featurizer:
         if not self.part_of_speech_buckets:
             return plain
         codes = self.terms.matcher.codes(words, hides=hides, spaced=spaced) if self.terms else {}
-        for number in spaced:
-            codes[number] = f"{codes[number]} {SPACE}" if number in codes else SPACE
+        again = repeated(words) if self.repeats else ()
+        for number, code in (*((number, SPACE) for number in spaced), *((number, REPEATED) for number in again)):
+            codes[number] = f"{codes[number]} {code}" if number in codes else code
         if not codes:
             return plain
         keys = list(plain)

@@ -17,7 +17,7 @@ from batag.pages.cleaning import DEFAULT_RULES, parse_rules
 from batag.segmentation.segmentation import SPACE
 from batag.training.recipe import Recipe
 
-_HASHED = ("kind", "min_ngram", "max_ngram", "ngram_buckets", "shape_buckets", "part_of_speech_buckets", "spaces")
+_HASHED = ("kind", "min_ngram", "max_ngram", "ngram_buckets", "shape_buckets", "part_of_speech_buckets", "spaces", "repeats")
 _WORDS, _NEW = "input.words.weight", ("input.pretrained.", "chain.", "window_crf.")
 _TRANSITIONS = ("chain.transitions", "window_crf.chain.transitions")
 _OF_LABELS = (

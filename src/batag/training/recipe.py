@@ -55,6 +55,7 @@ class InputTable(InputOf, _Table):
     term_dropout: Share
     min_word_count: Count
     spaces: bool
+    repeats: bool
 
     @property
     def of_bundle(self) -> dict[str, Any]:
@@ -188,10 +189,12 @@ class Recipe(_Table):
             "encoder.heads": self.encoder.width % self.encoder.heads and "must divide encoder.width",
             "input.backbone": bool(self.input.vectors not in ("", AUTO) and self.input.backbone)
             and "and input.vectors are both set",
-            "input.spaces": bool(self.input.spaces and (self.input.kind != "rich" or not self.input.part_of_speech_buckets))
-            and 'needs input.kind = "rich" and input.part_of_speech_buckets above 0',
-            "input.terms": bool(self.input.terms and (self.input.kind != "rich" or not self.input.part_of_speech_buckets))
-            and 'needs input.kind = "rich" and input.part_of_speech_buckets above 0',
+            **{
+                f"input.{name}": getattr(self.input, name)
+                and 'needs input.kind = "rich" and input.part_of_speech_buckets above 0'
+                for name in ("spaces", "repeats", "terms")
+                if self.input.kind != "rich" or not self.input.part_of_speech_buckets
+            },
             "input.max_ngram": self.input.max_ngram < self.input.min_ngram and "is below input.min_ngram",
             "dial.rich": list(self.dial.betas) != sorted(self.dial.betas) and "is below balanced, or that below clean",
             "objective.level": bool(self.objective.level == "page" and not self.learns_pages)

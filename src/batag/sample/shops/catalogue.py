@@ -12,7 +12,7 @@ from batag.sample.shops.coining import Forms
 from batag.sample.shops.description import write_description
 from batag.sample.shops.ledger import Ledger
 from batag.sample.shops.rules import grammar, read_rules
-from batag.sample.shops.sheet import Sheet
+from batag.sample.shops.sheet import Sheet, plural
 from batag.sample.shops.stock import Goods, Stock, chooser, read_stock
 
 T = TypeVar("T")
@@ -24,8 +24,9 @@ BRANDLESS, UNTITLED, MADE_UP, ELSEWHERE, PARTS, FITS, UNDER = 0.07, 0.03, 0.34, 
 those whose page says what they fit; brands with another brand under them that is written too."""
 
 
-LONG, COMMON, SECOND, AGAIN = 0.6, 0.12, 0.1, 0.8
-"""Titles with all that shops write; brands that are ordinary words; brands with any other brand behind them; titles that are
+LONG, SPEC, FITTING, COMMON, SECOND, AGAIN = 0.5, 0.2, 0.9, 0.15, 0.1, 0.8
+"""Titles with all that shops write; those that name parts and things beside the goods too, and of catalogues; titles of
+parts that say what they fit; brands that are ordinary words; brands with any other brand behind them; titles that are
 written again if they are short or lack their brand."""
 
 
@@ -38,15 +39,6 @@ def shop_pages(language: str, *, pages: int, split: str, seed: int) -> Iterator[
         yield clerk.page(place)
 
 
-def plural(name: str) -> str:
-    """More than one of some goods."""
-    if name[-1] in "s)" or not name[-1].isalpha():
-        return name
-    if name.endswith(("ch", "sh", "x")):
-        return f"{name}es"
-    return f"{name[:-1]}ies" if name[-1] == "y" and name[-2] not in "aeiou" else f"{name}s"
-
-
 class Clerk:
     """Writes the pages of all shops of a language."""
 
@@ -57,7 +49,7 @@ class Clerk:
         self.shops = tuple(stock.groups.shops)
         self.choosers = {group: chooser(stock, group, random) for group in stock.groups.rows}
         loose = tuple(sorted(self.styles["loose"].split("|"), key=len, reverse=True))
-        self.sheet = Sheet(random, name=self._name, promo=self._promo, known=stock.known, loose=loose)
+        self.sheet = Sheet(random, name=self._name, promo=self._promo, known=stock.known, loose=loose, held=stock.held)
         self.fits = {id: fit for fit in stock.groups.fits for id in fit.goods}
         self.parts = tuple(
             {group: tuple(each for each in members if each.id in self.fits) for group, members in shelves.items()}
@@ -95,7 +87,10 @@ class Clerk:
 
     def _title(self, group: str, titled: bool) -> tuple[str, list[Tag]]:
         self.sheet.turn()
-        rule = "fit_title" if self.sheet.devices else "long" if self.random() < LONG else "title"
+        chance = self.random()
+        rule = "long" if chance < LONG else "spec" if chance < LONG + SPEC else "title"
+        if self.sheet.devices and self.random() < FITTING:
+            rule = "fit_title"
         grammar(self.stock.language, group, titled)[rule](self.sheet)
         return self.sheet.close("title")
 

@@ -14,6 +14,8 @@ LAYOUTS = (
     ("", "", "<br>"),
     ("<div>", "</div>", "<br />\n"),
 )
+PROSE, OWN = 0.5, 0.85
+"""Lines above these shares of the rest are free prose, and prose of the group of goods."""
 
 
 def write_description(sheet: Sheet, rules: Grammar, styles: Mapping[str, Any]) -> tuple[str, list[Tag]]:
@@ -58,6 +60,10 @@ def write_description(sheet: Sheet, rules: Grammar, styles: Mapping[str, Any]) -
 def _line(sheet: Sheet, rules: Grammar, rule: str) -> None:
     """A line of a kind; now and then, sentences that any kind of page may have."""
     chance = sheet.random()
-    if sheet.devices and chance < 0.35:
+    if sheet.devices and chance < 0.3:
         rule = "fit_sentence"
+    elif rule == "sentence" and chance > PROSE:
+        rule = "own" if chance > OWN else "prose"
+    elif rule == "point" and chance > PROSE:
+        rule = "bullet"
     rules[rule](sheet)

@@ -1,14 +1,15 @@
 """Compile the rules of a language into functions that write a sheet piece by piece.
 
 `{rule}` writes one alternative of a rule, `{rule?60}` with a probability of 60 %, `{@rule}` the same as before on this page,
-`{10..50}` and `{10..50/5}` a number (with a step); the names in `SLOTS` and `FEATURES` write what the page sells.
+`{10..50}` and `{10..50/5}` a number (with a step), `{=Intel}` that brand (unless another split holds it);
+the names in `SLOTS` and `FEATURES` write what the page sells.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from batag.sample.shops.sheet import TIGHT, Sheet
+from batag.sample.shops.sheet import TIGHT, Sheet, plural
 
 Writer = Callable[[Sheet], None]
 Item = str | Writer
@@ -16,7 +17,7 @@ Rules = Mapping[str, tuple[str, ...]]
 SLOT = re.compile(r"\{([^{}]+)\}")
 RANGE = re.compile(r"(\d+)\.\.(\d+)(?:/(\d+))?")
 ELSEWHERE = re.compile(r"\{(other|gift|rival)\b")
-NEEDS_BRAND = frozenset({"brand", "b1", "b2", "both", "BR"})
+NEEDS_BRAND = frozenset({"brand", "b1", "b2", "both", "BR", "BRAND"})
 FEATURES = (
     "f", "colour", "material", "pattern", "size", "fit", "gender",
     "age", "season", "scent", "flavour", "function", "style", "made",
@@ -31,6 +32,21 @@ def _any_goods(sheet: Sheet) -> None:
 def _big_goods(sheet: Sheet) -> None:
     text = sheet.short if sheet.random() < 0.6 else sheet.goods
     sheet.put(text[:1].upper() + text[1:], "goods")
+
+
+def _many_goods(sheet: Sheet) -> None:
+    text = sheet.short if sheet.random() < 0.7 else sheet.one(sheet.synonyms)
+    sheet.put(plural(text) if text.isascii() else text, "goods")
+
+
+def _head(sheet: Sheet) -> None:
+    """The last word of the goods, as people call them when the kind is clear."""
+    text = sheet.short.rpartition(" ")[2]
+    sheet.put(text if text.isalpha() and text.isascii() and len(text) > 2 else sheet.short, "goods")
+
+
+def _capitals(sheet: Sheet) -> None:
+    sheet.put((sheet.short if sheet.random() < 0.6 else sheet.goods).upper(), "goods")
 
 
 def _some_brand(sheet: Sheet) -> None:
@@ -62,6 +78,10 @@ SLOTS: dict[str, Writer] = {
     "short": lambda sheet: sheet.put(sheet.short, "goods"),
     "any": _any_goods,
     "Any": _big_goods,
+    "ANY": _capitals,
+    "many": _many_goods,  # more than one of them
+    "head": _head,
+    "BRAND": lambda sheet: sheet.put(sheet.one(sheet.brand).upper(), "brand"),
     # Goods and names that are no tags: gifts, accessories, series.
     "other": lambda sheet: sheet.put(sheet.other()),
     "name": lambda sheet: sheet.put(sheet.name()),
@@ -102,6 +122,8 @@ class Grammar:
         if name[0] == "@":
             write = self.writer(name[1:])
             return write and partial(_write_again, name[1:], write)
+        if name[0] == "=":
+            return partial(_write_known, name[1:])
         if name == "free":
             return partial(_write_free, self.rules[name])
         if name == "BR":
@@ -146,6 +168,12 @@ def _write_one(rule: str, alternatives: tuple[tuple[Item, ...], ...], sheet: She
 def _write_free(words: tuple[str, ...], sheet: Sheet) -> None:
     """A free attribute that stands right before the goods."""
     sheet.put(words[sheet.pick("free", len(words))], "feature")
+
+
+def _write_known(name: str, sheet: Sheet) -> None:
+    """A brand that the rule names: of a component or a material."""
+    if name.lower() not in sheet.held:
+        sheet.put(name, "brand")
 
 
 def _write_maybe(writer: Writer, chance: float, sheet: Sheet) -> None:

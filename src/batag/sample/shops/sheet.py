@@ -39,6 +39,7 @@ class Sheet:
     promo: Callable[[], str] = str
     known: frozenset[str] = frozenset()
     loose: tuple[str, ...] = ()
+    held: frozenset[str] = frozenset()
     pieces: list[str] = field(default_factory=list)
     marks: list[tuple[int, str]] = field(default_factory=list)
     picked: dict[str, int] = field(default_factory=dict)
@@ -129,6 +130,15 @@ class Sheet:
             return " "
         following = next((piece for piece in self.pieces[place + 1 :] if piece.strip(" \0")), "")
         return " " if last.isascii() and last.isalnum() and following[:1].isascii() and following[:1].isalnum() else ""
+
+
+def plural(name: str) -> str:
+    """More than one of some goods."""
+    if name[-1] in "s)" or not name[-1].isalpha():
+        return name
+    if name.endswith(("ch", "sh", "x")):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if name[-1] == "y" and name[-2] not in "aeiou" else f"{name}s"
 
 
 @lru_cache(100_000)

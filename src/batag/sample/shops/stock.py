@@ -51,6 +51,7 @@ class Stock:
     by_id: dict[str, Goods]
     known: frozenset[str]
     forms: dict[str, Forms]
+    held: frozenset[str]
     features: dict[str, dict[str, tuple[str, ...]]]
     promo: tuple[str, ...]
 
@@ -83,6 +84,7 @@ def read_stock(language: str, split: str) -> Stock:
         by_id={each.id: each for each in goods if home(each.id, "goods") in ("train", own)},
         known=known,
         forms={id: each for id, each in forms.items() if home(id, "brand") in ("train", own)},
+        held=_held(forms, own),
         features=_features(language, entries[FEATURE], groups),
         promo=tuple(name for entry in entries[PROMO] for name in entry.names.get(language, ())),
     )
@@ -114,6 +116,14 @@ def _forms(language: str, brands: Sequence[Entry]) -> dict[str, Forms]:
         if forms:
             chosen[entry.id] = forms
     return chosen
+
+
+def _held(forms: dict[str, Forms], own: str) -> frozenset[str]:
+    """The forms of brands that only other splits may show."""
+    shown, kept = set[str](), set[str]()
+    for id, each in forms.items():
+        (shown if home(id, "brand") in ("train", own) else kept).update(form.lower() for form in each)
+    return frozenset(kept - shown)
 
 
 def _brands(language: str, entries: Sequence[Entry], forms: dict[str, Forms], split: str) -> dict[str, Shelf[Forms]]:
