@@ -91,7 +91,8 @@ class Clerk:
         rule = "long" if chance < LONG else "spec" if chance < LONG + SPEC else "title"
         if self.sheet.devices and self.random() < FITTING:
             rule = "fit_title"
-        grammar(self.stock.language, group, titled)[rule](self.sheet)
+        rules = grammar(self.stock.language, group, titled)
+        (rules.writer(rule) or rules["title"])(self.sheet)
         return self.sheet.close("title")
 
     def _poor(self, title: str, tags: list[Tag], titled: bool) -> bool:

@@ -18,6 +18,11 @@ SLOT = re.compile(r"\{([^{}]+)\}")
 RANGE = re.compile(r"(\d+)\.\.(\d+)(?:/(\d+))?")
 ELSEWHERE = re.compile(r"\{(other|gift|rival)\b")
 NEEDS_BRAND = frozenset({"brand", "b1", "b2", "both", "BR", "BRAND"})
+BESIDE = frozenset({"bit0", "thing0", "stuff0"})
+"""Rules of words that may be goods elsewhere."""
+REPEATED = BESIDE | {"other", "name", "word", "line", "series", "pname", "part"}
+"""What is no tag and a page may say again, so that not everything that is said twice is a tag."""
+AGAIN = 0.35
 FEATURES = (
     "f", "colour", "material", "pattern", "size", "fit", "gender",
     "age", "season", "scent", "flavour", "function", "style", "made",
@@ -122,6 +127,9 @@ class Grammar:
         if name[0] == "@":
             write = self.writer(name[1:])
             return write and partial(_write_again, name[1:], write)
+        if name in REPEATED:
+            once = partial(_write_beside, self.rules[name]) if name in BESIDE else SLOTS.get(name) or self._rule(name)
+            return once and partial(_write_maybe_again, f"?{name}", once)
         if name[0] == "=":
             return partial(_write_known, name[1:])
         if name == "free":
@@ -165,6 +173,17 @@ def _write_one(rule: str, alternatives: tuple[tuple[Item, ...], ...], sheet: She
             item(sheet)
 
 
+def _write_beside(words: tuple[str, ...], sheet: Sheet) -> None:
+    """A part or a thing beside the goods, which is no name of theirs."""
+    names = " ".join((sheet.goods, sheet.short, *sheet.synonyms)).lower()
+    for _ in range(5):
+        word = sheet.one(words)
+        if word.lower() not in names:
+            sheet.pieces.append(word)
+            return
+    sheet.pieces.append(sheet.name())
+
+
 def _write_free(words: tuple[str, ...], sheet: Sheet) -> None:
     """A free attribute that stands right before the goods."""
     sheet.put(words[sheet.pick("free", len(words))], "feature")
@@ -179,6 +198,13 @@ def _write_known(name: str, sheet: Sheet) -> None:
 def _write_maybe(writer: Writer, chance: float, sheet: Sheet) -> None:
     if sheet.random() < chance:
         writer(sheet)
+
+
+def _write_maybe_again(key: str, writer: Writer, sheet: Sheet) -> None:
+    """Now and then, what the page has said before."""
+    if sheet.random() >= AGAIN:
+        sheet.memory.pop(key, None)
+    sheet.remember(key, writer)
 
 
 def _write_again(rule: str, writer: Writer, sheet: Sheet) -> None:
