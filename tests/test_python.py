@@ -153,6 +153,14 @@ MISTAKES = {
     "no dev page": lambda tmp: batag.train(catalogue(1)[:1], out=tmp / "run", settings=SMALL),
     "a file that is none": lambda tmp: list(batag.read_pages(tmp / "nothing.csv")),
     "a table without a title": lambda tmp: list(batag.read_pages(written(tmp / "a.csv", "name,price\na,1\n"))),
+    "a column that is none": lambda tmp: list(batag.read_pages(written(tmp / "a.csv", "nam\na\n"), columns={"title": "name"})),
+    "a mapping the wrong way round": lambda tmp: list(
+        batag.read_pages(written(tmp / "a.csv", "nam\na\n"), columns={"nam": "title"})
+    ),
+    "pairs in one text": lambda tmp: list(
+        batag.read_pages(written(tmp / "a.csv", "name,body\na,b\n"), columns={"title": "name;description=body"})
+    ),
+    "one page for many": lambda tmp: tiny_tagger().tag_many("a"),
     "a format that cannot be detected": lambda tmp: list(batag.read_pages(written(tmp / "a.txt", "just a text\n"))),
     "a name without a format": lambda tmp: batag.write_pages([], tmp / "pages.docx"),
     "a format that is none": lambda tmp: batag.write_pages([], tmp / "pages", format="docx"),

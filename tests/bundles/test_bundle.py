@@ -24,6 +24,7 @@ import batag
 from batag.bundles import bundle as bundles
 from batag.bundles.bundle import read_bundle, write_bundle
 from batag.bundles.description import FORMAT
+from batag.bundles.found import find_bundle
 from batag.errors import BatagError, InputError
 from batag.heads.torch_heads import MIXING_WEIGHT
 from batag.pages.page import Page
@@ -779,3 +780,15 @@ def test_a_bundle_that_does_not_list_what_every_bundle_has_is_refused_whichever_
     redescribe(bundle, change)
     with pytest.raises(InputError, match=f"does not list {name}"):
         batag.load(bundle)
+
+
+def test_a_name_that_is_misspelt_is_answered_with_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_bundle(tmp_path / "shop")
+    monkeypatch.chdir(tmp_path)
+    for name, meant in (("shp", "Did you mean shop?"), ("stater", "Did you mean starter?"), ("nope", "Name the folder")):
+        with pytest.raises(InputError) as caught:
+            find_bundle(Path(name))
+        assert caught.value.todo.startswith(meant)
+        assert "a bundle, a finished run or a shop, or starter" in caught.value.todo
+    with pytest.raises(InputError, match=r"Did you mean .*/shop\?"):
+        find_bundle(tmp_path / "shp")

@@ -605,7 +605,7 @@ def test_a_mapping_that_does_not_fit_is_told_what_was_meant(
         assert list(read_pages(mapped_file(tmp_path, name), columns=columns, problems=problems)) == []
         message = str(problems.listed[0])
     except InputError as error:
-        message = str(error)
+        message = error.for_command_line()
     assert columns_text in message
     assert "name, body" in message
 

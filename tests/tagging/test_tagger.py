@@ -376,6 +376,12 @@ def test_a_bad_page_is_an_error_of_its_own_and_the_job_goes_on(bad: Any) -> None
     assert caught.value.todo
 
 
+@pytest.mark.parametrize("given", ["日立", b"x", {"title": "x"}, Page("1", {"title": "x"}), None])
+def test_one_page_where_many_are_expected_is_an_error_at_once(given: Any) -> None:
+    with pytest.raises(UsageError, match="is not a list of pages"):
+        tiny_tagger().tag_many(given)
+
+
 def test_a_number_as_title_is_read_as_its_digits() -> None:
     tagger = scripted_tagger(lambda word: "goods" if word == "501" else None)
     assert cuts(tagger.tag({"title": 501})) == [("goods", "501")]

@@ -1,10 +1,11 @@
 """Find the folder of a bundle by what the user names: a folder, a run, or `starter`, the bundle that comes with batag."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from batag.bundles.description import DESCRIPTION
 from batag.bundles.shop import current_bundle, is_shop
-from batag.errors import InputError, UsageError
+from batag.errors import InputError, UsageError, nearest
 
 STARTER = "starter"
 ALWAYS_STARTER = "batag:starter"
@@ -26,10 +27,22 @@ def find_bundle(folder: Path) -> Path:
         todo = f"Its training is not finished: batag train --resume {folder}"
         raise InputError("is a run without a bundle", where=str(folder), todo=todo)
     what = f"has no {DESCRIPTION}" if folder.is_dir() else "is not there" if not folder.exists() else "is not a folder"
-    todo = "Name the folder of a bundle or of a finished run"
-    if str(folder) == STARTER:
-        todo += f", or {ALWAYS_STARTER} for the one that comes with batag"
+    own = ALWAYS_STARTER if str(folder) == STARTER else STARTER
+    todo = f"Name the folder of a bundle, a finished run or a shop, or {own} for the bundle that comes with batag"
+    if near := _nearest(folder):
+        todo = f"Did you mean {near}? {todo}"
     raise InputError(what, where=str(folder), todo=todo)
+
+
+def _nearest(folder: Path) -> str | None:
+    """The bundle, run or shop beside it, or the starter, whose name is most similar."""
+    beside = {STARTER: STARTER} if folder.parent == Path() else {}
+    with suppress(OSError):
+        for path in folder.parent.iterdir():
+            if is_shop(path) or any((each / DESCRIPTION).is_file() for each in (path, path / "bundle")):
+                beside[path.name] = str(path)
+    near = nearest(folder.name, (name for name in beside if name != folder.name))
+    return None if near is None else beside[near]
 
 
 def hides_starter(folder: Path) -> bool:

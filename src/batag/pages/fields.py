@@ -1,7 +1,8 @@
 """The text fields of a page (add a standard field to `STANDARD_FIELDS`), and the mapping of fields to columns of a file
 (`--columns title=name`)."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from batag.errors import EmptyTableError, InputError, nearest
@@ -14,7 +15,8 @@ MAIN_FIELD = STANDARD_FIELDS[0]
 """The field of a bare text. In the words of a page, every other field is preceded by `<name>`."""
 KNOWN_KEYS = frozenset({"id", "language", "shop", "fields", "tags", "labels", "reviewed", "tokens", *STANDARD_FIELDS})
 """The keys of a record that batag reads; all others are kept in `Page.extra`."""
-EXAMPLE = ",".join(f"{field}={column}" for field, column in zip(STANDARD_FIELDS, ("name", "body"), strict=False))
+_EXAMPLE = dict(zip(STANDARD_FIELDS, ("name", "body"), strict=False))
+EXAMPLE = ",".join(f"{field}={column}" for field, column in _EXAMPLE.items())
 """How `--columns` is written, for messages."""
 _TEXTS = frozenset({*STANDARD_FIELDS, "fields", "more", KEY})
 
@@ -65,11 +67,23 @@ def check_columns(columns: Mapping[str, str], names: Iterable[str], *, where: st
     there = list(filter(None, names))
     if (missing := _missing(columns, there)) is not None:
         ours, theirs = missing
-        todo = " ".join(filter(None, (meant_columns(columns, there), f"The columns are {', '.join(there) or 'none'}")))
-        raise InputError(f"has no column {theirs!r} (for the field {ours})", where=where, todo=todo)
+        listed = f"The columns are {', '.join(there) or 'none'}"
+        meant = (meant_columns(columns, there, written=each) for each in (_on_command_line, _in_python))
+        todo, python = (" ".join(filter(None, (each, listed))) for each in meant)
+        raise InputError(f"has no column {theirs!r} (for the field {ours})", where=where, todo=todo, python=python)
 
 
-def meant_columns(columns: Mapping[str, str], names: Iterable[str]) -> str:
+def _on_command_line(columns: Mapping[str, str]) -> str:
+    return f"--columns {','.join(f'{field}={column}' for field, column in columns.items())}"
+
+
+def _in_python(columns: Mapping[str, str]) -> str:
+    return f"columns={json.dumps(dict(columns), ensure_ascii=False)}"
+
+
+def meant_columns(
+    columns: Mapping[str, str], names: Iterable[str], *, written: Callable[[Mapping[str, str]], str] = _on_command_line
+) -> str:
     """A correction of a wrong mapping: the other way round, or with the nearest column; empty if there is none."""
     there = [name for name in names if name]
     if (missing := _missing(columns, there)) is None:
@@ -77,12 +91,12 @@ def meant_columns(columns: Mapping[str, str], names: Iterable[str]) -> str:
     ours, theirs = missing
     turned = {field: column for field, column in columns.items() if column not in there}
     if all(field in there for field in turned) and not KNOWN_KEYS.isdisjoint(turned.values()):
-        pairs = (f"{column}={field}" if field in turned else f"{field}={column}" for field, column in columns.items())
-        return f"Did you mean --columns {','.join(pairs)}? The field comes first, then the file's column."
+        meant = {(ours if field in turned else field): (field if field in turned else ours) for field, ours in columns.items()}
+        return f"Did you mean {written(meant)}? The field comes first, then the file's column."
     if "=" in theirs:
-        return f"Put commas between the pairs: {EXAMPLE}."
+        return f"Put commas between the pairs: {EXAMPLE if written is _on_command_line else written(_EXAMPLE)}."
     near = nearest(theirs, there)
-    return f"Did you mean --columns {ours}={near}?" if near else ""
+    return f"Did you mean {written({ours: near})}?" if near else ""
 
 
 def _missing(columns: Mapping[str, str], names: Iterable[str]) -> tuple[str, str] | None:

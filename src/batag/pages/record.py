@@ -1,12 +1,13 @@
 """Convert records (JSON objects, rows of tables) to pages and back; problems are listed."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 import orjson
 
+from batag.errors import UsageError
 from batag.pages.fields import KNOWN_KEYS, MAIN_FIELD, STANDARD_FIELDS, columns_in, meant_columns, renamed
 from batag.pages.given import join_tokens, place_tokens
 from batag.pages.languages import known_language
@@ -125,6 +126,18 @@ class RecordReader:
         elif len(self._languages) < _REMEMBERED:
             self._languages[name] = language
         return language
+
+
+def not_a_page(given: Any) -> str:
+    """What to say of something that is neither a page nor a dict."""
+    return f"{type(given).__name__} is not a page: give a Page, or a dict with {' and/or '.join(STANDARD_FIELDS)}"
+
+
+def check_many(pages: Any) -> None:
+    """Raise an error for one page or text where many pages are expected: its letters or keys are no pages."""
+    if isinstance(pages, (str, bytes, Mapping, Page)) or not isinstance(pages, Iterable):
+        todo = 'Give a list, as in [{"title": "..."}]; `tag` takes one page'
+        raise UsageError(f"{type(pages).__name__} is not a list of pages", todo=todo)
 
 
 def _excess(fields: Mapping[str, str]) -> str | None:

@@ -25,7 +25,7 @@ from batag.features.batches import Floats
 from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS, columns_in
 from batag.pages.page import Page, Tag
 from batag.pages.problems import Problems
-from batag.pages.record import RecordReader, too_many_characters
+from batag.pages.record import RecordReader, check_many, not_a_page, too_many_characters
 from batag.pages.stopwords import stop_words_by_language
 from batag.terms.terms import Terms
 
@@ -138,6 +138,7 @@ class Tagger:
         """
         if batch is not None and (type(batch) is not int or batch < 1):
             raise UsageError(f"batch {batch!r} is not a whole number above 0", todo="Leave it out, or give 1 to 256")
+        check_many(pages)
         self.decoding.least(richness)  # a richness that does not exist is an error before the first page is read
         return self._tag_many(pages, richness, batch)
 
@@ -223,7 +224,7 @@ class Tagger:
                 return f"page {page.id}: more than {limit}"
             return page
         if not isinstance(page, Mapping):
-            return f"{type(page).__name__} is not a page: give a Page, or a dict with {' and/or '.join(STANDARD_FIELDS)}"
+            return not_a_page(page)
         problems, usual = Problems(), self.usual_columns
         texts = [*STANDARD_FIELDS, *(column for field, column in usual.items() if field not in _NO_TEXTS)]
         try:
