@@ -14,6 +14,7 @@ import httpx
 import pytest
 from tests.conftest import Run
 from tests.serving.service import BUNDLE, PAGE, Service
+from tests.tiny import typed
 
 from batag import Page, read_pages
 from batag.client import AsyncClient, Client, ServiceError, Tagged, exchange
@@ -242,3 +243,35 @@ def test_a_file_is_tagged_by_command_through_the_service(batag: Run, service: Se
 def test_a_service_that_is_not_there_is_one_line(batag: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = batag("tag", "--server", "http://127.0.0.1:1", "red boots")
     assert (text.returncode, "is not a file" in text.stderr) == (2, True)
+
+
+def test_a_text_is_no_page_and_one_page_is_not_many() -> None:
+    with Client("http://service") as client:
+        with pytest.raises(UsageError, match="str is not a page: give a Page, or a dict with title"):
+            client.tag("NORDVIK")  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="dict is not a list of pages"):
+            next(client.tag_many(PAGE))  # type: ignore[arg-type]
+
+    async def ask() -> None:
+        async with AsyncClient("http://service") as other:
+            with pytest.raises(UsageError, match="str is not a page: give a Page, or a dict with title"):
+                await other.tag("NORDVIK")  # type: ignore[arg-type]
+            with pytest.raises(UsageError, match="str is not a list of pages"):
+                await anext(other.tag_many("NORDVIK"))  # type: ignore[arg-type]
+
+    asyncio.run(ask())
+
+
+def test_the_address_of_a_path_is_answered_with_that_of_the_service() -> None:
+    with pytest.raises(UsageError, match=r"Give the address without /v1/tag: http://localhost:8080$"):
+        Client("http://localhost:8080/v1/tag")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--engine", "torch"), ("--device", "cuda"), ("--workers", "2"), ("--canonical-language", "ja")],
+    ids=lambda each: each[0],
+)
+def test_options_that_do_nothing_with_a_service_are_refused(option: tuple[str, str]) -> None:
+    done = typed("tag", "--server", "http://127.0.0.1:1", "pages.csv", *option)
+    assert (done.returncode, f"{option[0]} does not go with --server" in done.stderr) == (2, True)

@@ -228,7 +228,8 @@ def test_a_full_disk_for_the_log_stops_nothing(tmp_path: Path) -> None:
 def test_a_bundle_that_cannot_be_used_is_one_line(batag: Run, tmp_path: Path) -> None:
     done = batag("serve", tmp_path / "nothing", "--port", 0)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith(f"batag: {tmp_path / 'nothing'}: is not there")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"batag: {tmp_path / 'nothing'}: is not there")
 
 
 def test_a_port_that_is_taken_is_one_line(batag: Run, tmp_path: Path) -> None:

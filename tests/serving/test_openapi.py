@@ -17,8 +17,10 @@ from tests.serving.service import Service, serving
 
 from batag.serving.access.keys import add_key
 from batag.serving.openapi import asked
+from batag.serving.openapi.answered import TAG
 from batag.serving.problem import KINDS
 from batag.serving.routes import ROUTES
+from batag.terms.terms import Terms
 
 DOCS = Path(__file__).parents[2] / "docs" / "serving.md"
 NOT_HERE = ("/v1/models/reload",)
@@ -141,3 +143,8 @@ def test_any_text_is_tagged_and_every_tag_of_it_can_be_explained(service: Servic
         assert page[tag["field"]][tag["start"] : tag["end"]] == tag["text"]
         place = {key: tag[key] for key in ("field", "start", "end", "label")}
         assert service.post("/v1/explain", {"page": page, "tag": place}).status_code == 200
+
+
+def test_the_canonical_form_of_the_example_is_the_real_one() -> None:
+    assert Terms().meaning(TAG["text"], label="brand", language="en").canonical == TAG["canonical"]
+    assert f'"canonical": "{TAG["canonical"]}"' in DOCS.read_text(encoding="utf-8")

@@ -114,9 +114,16 @@ def tag(
         **options.of_table(format, bom=bom, excel_safe=excel_safe),
     )
     if server is not None:
-        if stop_words or synonyms or taxonomy or cluster:
-            todo = "Leave out --stop-words, --synonyms, --taxonomy and --cluster: the service has its own"
-            raise UsageError("this does not go with --server", todo=todo)
+        theirs: dict[str, object] = {
+            "--stop-words": stop_words,
+            "--synonyms": synonyms,
+            "--taxonomy": taxonomy,
+            "--cluster": cluster,
+        }
+        theirs |= {"--engine": engine != "auto", "--device": device != "auto", "--workers": workers}
+        if asked := [name for name, given in (theirs | {"--canonical-language": canonical_language != "en"}).items() if given]:
+            what = f"{' and '.join(asked)} {'do' if len(asked) > 1 else 'does'} not go with --server"
+            raise UsageError(what, todo="Leave it out: the service has its own (options of batag serve)")
         if shape is not None and not shape.one_file:
             raise UsageError("a service tags to one file, not to a folder", todo="Name a file: --out tagged.csv")
         tag_remotely(server, [str(bundle), *(pages or ())], out, chosen, reading=reading, restart=restart)

@@ -27,6 +27,7 @@ from batag.client.exchange import (
     wait_before,
 )
 from batag.pages.page import Page, Tag
+from batag.pages.record import check_many
 
 _UNREACHED = "Check the address, and that `batag serve` runs there"
 
@@ -67,6 +68,7 @@ class AsyncClient:
     async def tag_many(self, pages: Iterable[Pages], **options: Any) -> AsyncIterator[Tagged]:
         """Tag any number of pages in order, in large requests of which some are under way at once; `pages` is read as they go.
         A page that cannot be tagged has `error`, and the others go on."""
+        check_many(pages)
         chosen, limits = tag_options(options), await self.limits()
         waiting: deque[asyncio.Task[list[Tagged]]] = deque()
         try:

@@ -15,6 +15,7 @@ import orjson
 from batag.client.answer import ServiceError, Tagged, to_tagged
 from batag.errors import UsageError
 from batag.pages.page import Page, without_surrogates
+from batag.pages.record import not_a_page
 
 Pages = Page | Mapping[str, Any]
 AGAIN = frozenset({429, 502, 503, 504})
@@ -57,6 +58,8 @@ def base_url(url: str) -> str:
     """The address of a service, checked."""
     if not re.match(r"https?://[^/]", url):
         raise UsageError(f"{url!r} is not the address of a service", todo="Write it as http://localhost:8080")
+    if path := re.search(r"/v1(/|$).*", url):
+        raise UsageError(f"{url!r} is a path of a service", todo=f"Give the address without {path[0]}: {url[: path.start()]}")
     return url.rstrip("/")
 
 
@@ -68,6 +71,8 @@ def headers_of(key: str | None) -> dict[str, str]:
 
 def page_record(page: Pages) -> dict[str, Any]:
     """A page as the service takes it. Lone surrogates, which JSON in UTF-8 cannot have, become U+FFFD: offsets stay."""
+    if not isinstance(page, (Page, Mapping)):
+        raise UsageError(not_a_page(page), todo="See docs/python.md for what a page is")
     if not isinstance(page, Page):
         return dict(page)
     found: dict[str, Any] = {"id": page.id, "fields": {name: without_surrogates(text) for name, text in page.fields.items()}}

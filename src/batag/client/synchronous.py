@@ -28,6 +28,7 @@ from batag.client.exchange import (
     wait_before,
 )
 from batag.pages.page import Page, Tag
+from batag.pages.record import check_many
 
 _UNREACHED = "Check the address, and that `batag serve` runs there"
 
@@ -68,6 +69,7 @@ class Client:
     def tag_many(self, pages: Iterable[Pages], **options: Any) -> Iterator[Tagged]:
         """Tag any number of pages in order, in large requests of which some are under way at once; `pages` is read as they go.
         A page that cannot be tagged has `error`, and the others go on."""
+        check_many(pages)
         chosen, limits = tag_options(options), self.limits()
         with ThreadPoolExecutor(self._concurrency) as threads:
             waiting: deque[Future[list[Tagged]]] = deque()

@@ -45,6 +45,7 @@ class App:
     files: Files = field(default_factory=Files)
     in_flight: int = 0
     stopping: bool = False
+    failed: bool = False
     _handlers: dict[str, Callable[[Request], Awaitable[Reply]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -55,14 +56,19 @@ class App:
     async def start(self) -> None:
         """Start the engines; return when they are ready."""
         began = time.monotonic()
-        await self.pool.start()
+        try:
+            await self.pool.start()
+        except Exception:
+            self.failed = True
+            raise
         self.log.event("ready", engines=self.pool.ready, seconds=round(time.monotonic() - began, 3))
 
     async def stop(self) -> None:
-        """End the engines, and write the last line of the log."""
+        """End the engines, and write the last line of the log, unless the service never began."""
         self.stopping = True
         await self.pool.stop()
-        self.log.event("stopped")
+        if not self.failed:
+            self.log.event("stopped")
         self.log.close()
 
     async def handle(self, request: Request) -> Answered:

@@ -50,7 +50,8 @@ def read_tag(body: bytes, *, classes: Collection[str], has_dial: bool) -> Asked:
     if "labels" in given:
         given["labels"] = _labels(given["labels"], classes)
     if "min_score" in given and not (type(given["min_score"]) in (int, float) and 0 <= given["min_score"] <= 1):
-        raise Problem("wrong-value", "min_score is not a number from 0 to 1", where="min_score")
+        todo = "Send a number from 0 to 1, or leave it out"
+        raise Problem("wrong-value", "min_score is not a number from 0 to 1", where="min_score", todo=todo)
     if "top" in given:
         given["top"] = _whole(given["top"], "top", most=1_000)
     if "distinct" in given and type(given["distinct"]) is not bool:
@@ -78,7 +79,8 @@ def read_terms(body: bytes) -> tuple[list[str], str | None, str | None]:
     if not isinstance(texts, list):
         raise _wrong_type(texts, "texts", "a list")
     if not 1 <= len(texts) <= settings.serve_texts:
-        raise Problem("too-many", f"{len(texts):,} texts, not 1 to {settings.serve_texts}", where="texts")
+        todo = f"Send 1 to {settings.serve_texts} texts a request"
+        raise Problem("too-many", f"{len(texts):,} texts, not 1 to {settings.serve_texts}", where="texts", todo=todo)
     for number, text in enumerate(texts):
         _text(text, f"texts[{number}]", most=LONGEST_NAME)
     label = found.get("label")
@@ -97,13 +99,15 @@ def read_explain(body: bytes, *, classes: Collection[str]) -> tuple[Page, tuple[
     if not isinstance(field, str):
         raise _wrong_type(field, "tag.field", "text")
     if field not in page.fields:
-        raise Problem("wrong-value", "the page has no such field", where="tag.field")
+        todo = f"The page has {', '.join(name[:100] for name in [*page.fields][:10])}"
+        raise Problem("wrong-value", "the page has no such field", where="tag.field", todo=todo)
     start, end = (_integer(tag.get(name), f"tag.{name}") for name in ("start", "end"))
     if not isinstance(label, str):
         raise _wrong_type(label, "tag.label", "text")
     (label,) = _labels([label], classes, where="tag.label")
     if not 0 <= start < end <= len(page[field]):
-        raise Problem("wrong-value", f"{start} to {end} is not a place in {len(page[field]):,} characters", where="tag")
+        what = f"{start} to {end} is not a place in {len(page[field]):,} characters"
+        raise Problem("wrong-value", what, where="tag", todo="Send start and end of a tag of /v1/tag for this page")
     return page, (field, start, end, label)
 
 
@@ -134,7 +138,8 @@ def _page(given: Any, where: str) -> tuple[Page, str | None]:
     if (more := record.get("fields")) is not None:
         fields |= {name: value for name, value in _object(more, f"{where}.fields").items() if value is not None}
         if len(fields) > settings.max_page_fields:
-            raise Problem("too-many", f"a page has at most {settings.max_page_fields} fields", where=f"{where}.fields")
+            what = f"a page has at most {settings.max_page_fields} fields"
+            raise Problem("too-many", what, where=f"{where}.fields", todo="Join some of them")
     if not fields:
         todo = f"Send {' or '.join(STANDARD_FIELDS)}, or fields"
         raise Problem("wrong-value", "the page has no text field", where=where, todo=todo)
@@ -196,7 +201,7 @@ def _integer(given: Any, where: str) -> int:
 def _whole(value: Any, where: str, *, most: int) -> int:
     given = _integer(value, where)
     if not 1 <= given <= most:
-        raise Problem("wrong-value", f"{where} is not 1 to {most:,}", where=where)
+        raise Problem("wrong-value", f"{where} is not 1 to {most:,}", where=where, todo=f"Send a number from 1 to {most:,}")
     return given
 
 
@@ -218,10 +223,14 @@ def _text(given: Any, where: str, *, most: int) -> str:
     if type(given) is not str:
         raise _wrong_type(given, where, "text")
     if len(given) > most:
-        raise Problem("too-long", f"{len(given):,} characters, more than {most:,}", where=where)
+        what = f"{len(given):,} characters, more than {most:,}"
+        raise Problem("too-long", what, where=where, todo=f"Send at most {most:,}")
     return given
 
 
 def _wrong_type(given: Any, where: str, wanted: str) -> Problem:
     there = "missing" if given is None else _NAMES.get(type(given), type(given).__name__)
-    return Problem("wrong-type", f"this is {there}, not {wanted}", where=where)
+    example = 'Send text in quotes, such as "..."' if wanted == "text" else f"Send {wanted}"
+    if wanted == "an object" and where != "tag":
+        example += ', such as {"title": "..."}'
+    return Problem("wrong-type", f"this is {there}, not {wanted}", where=where, todo=example)

@@ -14,7 +14,7 @@ _SCORE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 _MAYBE: Schema = {"type": ["string", "null"]}
 _TRUTH: Schema = {"type": "boolean"}
 TAG = {"field": "title", "start": 0, "end": 7, "label": "brand", "text": "NORDVIK", "score": 0.97, "normal": "NORDVIK"}
-TAG = TAG | {"canonical": "Nordvik", "source": "model"}
+TAG = TAG | {"canonical": "nordvik", "source": "model"}
 
 
 def record(required: Schema, optional: Schema | None = None, *, example: Any = None) -> Schema:
