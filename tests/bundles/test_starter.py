@@ -15,8 +15,10 @@ from tests.tiny import make_bundle, typed
 import batag
 from batag.bundles.bundle import read_bundle
 from batag.bundles.found import ALWAYS_STARTER, STARTER_FOLDER, check_own, find_bundle
+from batag.bundles.made_up import honest
 from batag.errors import UsageError
 from batag.features.shipped import SHIPPED
+from batag.labels.provenance import MADE_UP
 from batag.tagging.tagger import Tagger
 from batag.training.base_bundle import recipe_of
 
@@ -113,3 +115,11 @@ def test_a_folder_of_that_name_wins_and_it_is_said(tmp_path: Path, monkeypatch: 
 def test_it_is_not_changed_by_commands() -> None:
     with pytest.raises(UsageError, match="not changed"):
         check_own(STARTER_FOLDER)
+
+
+def test_its_made_up_pages_are_not_called_a_persons() -> None:
+    shown = typed("show", ALWAYS_STARTER).stdout
+    assert "made-up pages: " in shown
+    assert "person: " not in shown
+    assert "made-up dev pages (epoch" in shown
+    assert honest(read_bundle(STARTER_FOLDER).description).metrics["dev"]["measured_by"] == MADE_UP

@@ -613,3 +613,14 @@ def test_what_batag_offers_is_there_and_nothing_else_is_promised() -> None:
     assert all(hasattr(package, name) for name in package.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Taggr'"):
         _ = package.Taggr
+
+
+def test_show_counts_the_pages_that_were_scored_and_says_what_they_are() -> None:
+    from batag.cli.show import measured_on
+
+    told = tiny_tagger().bundle.description
+    assert measured_on(told) == "30 dev pages"
+    old = told.model_copy(update={"trained_on": told.trained_on | {"dev_pages": 0, "old_dev_pages": 30}})
+    assert measured_on(old) == "30 old dev pages"
+    dev = told.metrics["dev"] | {"measured_by": "made-up", "pages": 200}
+    assert measured_on(old.model_copy(update={"metrics": {"dev": dev}})) == "200 made-up dev pages"

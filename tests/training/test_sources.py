@@ -12,7 +12,7 @@ from tests.strategies import by_machine
 from tests.tiny import QUICK, catalogue, tiny_run, tiny_tagger, typed
 
 import batag
-from batag.labels.provenance import Measuring, in_words
+from batag.labels.provenance import MADE_UP, Measuring, SourceCounts, in_words, measured_by
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import SOURCES, Page, Tag
 from batag.pages.problems import Problems
@@ -231,3 +231,15 @@ def test_an_inspection_shows_whose_labels_a_file_has(tmp_path: Path) -> None:
     shown = " ".join(typed("inspect", tmp_path / "a.jsonl").stdout.split())
     assert "person: 3 pages" in shown
     assert "reviewed by people 3 of the labelled pages" in shown
+
+
+def test_made_up_pages_are_counted_apart_from_those_of_people() -> None:
+    counts = SourceCounts()
+    counts.add(page(tag("acme", "person")))
+    for number in range(2):
+        counts.add(replace(page(tag("acme", "person"), id=str(number)), extra={MADE_UP: True}))
+    assert counts.report() == {"person": {"pages": 3, "tags": 3, "made_up_pages": 2, "made_up_tags": 2}}
+    assert in_words(counts.report()) == "person: 1 page, 1 tag; made-up pages: 2 pages, 2 tags"
+    made_up = [replace(page(), extra={MADE_UP: True})]
+    assert measured_by(made_up, otherwise="person") == MADE_UP
+    assert measured_by([*made_up, page()], otherwise="person") == measured_by([], otherwise="person") == "person"

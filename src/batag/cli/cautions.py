@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from batag.cli.terminal import counted
-from batag.labels.provenance import in_words
+from batag.labels.provenance import MADE_UP, in_words
 from batag.pages.page import PERSON
 from batag.settings import settings
 
@@ -23,6 +23,8 @@ def not_reviewed(measured_by: str) -> list[str]:
     """The warning that the scores are not measured on pages that a person has reviewed."""
     if measured_by == PERSON:
         return []
+    if measured_by == MADE_UP:
+        return ["the scores below are measured on made-up pages, so they say little about the pages of a shop"]
     return [
         f"NO PERSON HAS REVIEWED ANY OF THESE PAGES: scores are measured against tags of the source {measured_by}, so they say "
         "how well these are imitated, not how good the tags are; have some pages corrected (docs/labelling.md)"

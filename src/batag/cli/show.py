@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from batag.cli import options
 from batag.cli.tables import show_old, show_points, show_scores
-from batag.cli.terminal import console, print_json, visible
+from batag.cli.terminal import console, counted, print_json, visible
 from batag.errors import InputError
 
 if TYPE_CHECKING:
     from batag.bundles.bundle import Bundle
+    from batag.bundles.description import Description
+
+_LEXICON_CHANGED = "the lexicon (changed since the training, which does no harm: the names of today's count)"
 
 
 def show(
@@ -20,11 +23,12 @@ def show(
     """Print a bundle's labels, training data, scores, size and engines, and verify the checksums of its files."""
     from batag.bundles.bundle import read_bundle
     from batag.bundles.description import DESCRIPTION
+    from batag.bundles.made_up import honest
     from batag.cli.cautions import not_reviewed
     from batag.pages.page import PERSON
 
     read = read_bundle(bundle)
-    description = read.description
+    description = honest(read.description)
     parameters = sum(value.size for value in read.arrays.values())
     size = sum(file.bytes for file in description.files.values())
     mixed = {"mixing_weight": _mixing_weight(read)} if description.head.window_crf else {}
@@ -38,7 +42,7 @@ def show(
         if dev := description.metrics.get("dev"):
             for line in not_reviewed(dev.get("measured_by", PERSON)):
                 out.print(line, style="bold red")
-            out.print(f"scores on {description.trained_on.get('dev_pages', 0):,} dev pages (epoch {dev['epoch']}):")
+            out.print(f"scores on {measured_on(description)} (epoch {dev['epoch']}):")
             show_scores(dev, out)
             show_points(dev.get("points", {}), out)
             show_old(dev, out)
@@ -47,15 +51,26 @@ def show(
         raise InputError(what, where=str(read.folder / DESCRIPTION), todo="The bundle can be used all the same") from error
 
 
+def measured_on(description: Description) -> str:
+    """The pages that the scores were measured on, in words."""
+    from batag.labels.provenance import MADE_UP
+
+    trained, dev = description.trained_on, description.metrics["dev"]
+    new = trained.get("dev_pages", 0)
+    kind = "made-up dev page" if dev.get("measured_by") == MADE_UP else "dev page" if new else "old dev page"
+    return counted(dev.get("pages", new), kind)
+
+
 def _field(name: str, column: str) -> str:
     return name if column == name else f"{name} (column {column})"
 
 
 def summary(read: Bundle, *, parameters: int, size: int) -> dict[str, str]:
     """The properties of a bundle, one line each."""
+    from batag.bundles.made_up import honest
     from batag.labels.provenance import in_words
 
-    description = read.description
+    description = honest(read.description)
     trained, encoder = description.trained_on, description.encoder
     spoken = "parts of speech" if description.input.kind == "rich" and description.input.part_of_speech_buckets else ""
     return {
@@ -97,7 +112,7 @@ def _lists(read: Bundle) -> list[str]:
     own = [f"{terms.own:,} names of its own"] if terms.own else []
     if not terms.lexicon:
         return own
-    return ["the lexicon" if terms.lexicon == lexicon_digest() else "the lexicon (another version in training)", *own]
+    return ["the lexicon" if terms.lexicon == lexicon_digest() else _LEXICON_CHANGED, *own]
 
 
 def _engines(read: Bundle) -> list[str]:

@@ -2,12 +2,15 @@
 for evaluation."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from batag.labels.alignment import align
 from batag.pages.page import MODEL, PERSON, SOURCES, Page
 from batag.segmentation.segmentation import TokenizedField
+
+MADE_UP = "made-up"
+"""The mark in `Page.extra` of a made-up page, and what scores on such pages alone are measured by."""
 
 
 def sources_of(page: Page) -> set[str]:
@@ -43,23 +46,40 @@ def as_learnt(page: Page, weights: Mapping[str, float]) -> Page:
     return replace(page, tags=(), labelled=False)
 
 
+def is_made_up(page: Page) -> bool:
+    """Whether nobody sells what the page is about: its text and labels were made by the sample catalogue, not by a person."""
+    return page.extra.get(MADE_UP) is True
+
+
+def measured_by(pages: Collection[Page], *, otherwise: str) -> str:
+    """Who labelled the pages that scores are measured on: nobody, if all of them are made up."""
+    return MADE_UP if pages and all(map(is_made_up, pages)) else otherwise
+
+
 @dataclass
 class SourceCounts:
-    """Counts labelled pages and tags by source, and reviewed pages."""
+    """Counts labelled pages and tags by source, reviewed pages, and made-up pages and their tags, which count as a person's
+    too."""
 
     pages: Counter[str] = field(default_factory=Counter)
     tags: Counter[str] = field(default_factory=Counter)
     reviewed: int = 0
+    made_up: Counter[str] = field(default_factory=Counter)
 
     def add(self, page: Page) -> None:
         if page.labelled:
             self.pages.update(sources_of(page))
             self.tags.update(tag.source for tag in page.tags)
             self.reviewed += bool(page.reviewed)
+            if is_made_up(page):
+                self.made_up.update(pages=1, tags=len(page.tags))
 
     def report(self) -> dict[str, dict[str, int]]:
         """The counts of each source that occurs."""
-        return {name: {"pages": self.pages[name], "tags": self.tags[name]} for name in SOURCES if self.pages[name]}
+        found = {name: {"pages": self.pages[name], "tags": self.tags[name]} for name in SOURCES if self.pages[name]}
+        if self.made_up["pages"] and PERSON in found:
+            found[PERSON] |= {"made_up_pages": self.made_up["pages"], "made_up_tags": self.made_up["tags"]}
+        return found
 
 
 def in_words(sources: Mapping[str, Mapping[str, float]]) -> str:
@@ -67,8 +87,21 @@ def in_words(sources: Mapping[str, Mapping[str, float]]) -> str:
     return "; ".join(
         f"{name}: {_counted(counts['pages'], 'page')}, {_counted(counts['tags'], 'tag')}"
         + (f", weight {counts['weight']:g}" if counts.get("weight", 1) != 1 else "")
-        for name, counts in sources.items()
+        for name, counts in _apart(sources)
     )
+
+
+def _apart(sources: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """The sources, with made-up pages apart from those of people."""
+    for name, counts in sources.items():
+        made_up = {each: counts.get(f"made_up_{each}", 0) for each in ("pages", "tags")}
+        if not made_up["pages"]:
+            yield name, counts
+            continue
+        own = {each: counts[each] - made_up[each] for each in made_up}
+        if own["pages"]:
+            yield name, {**counts, **own}
+        yield "made-up pages", {**counts, **made_up}
 
 
 def _counted(number: float, noun: str) -> str:

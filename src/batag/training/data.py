@@ -16,7 +16,7 @@ from batag.bundles.description import DESCRIPTION
 from batag.errors import BatagError, InputError
 from batag.features.term_lists import TermLists, read_lists
 from batag.features.vocabulary import Vocabulary
-from batag.labels.provenance import Measuring, as_learnt
+from batag.labels.provenance import Measuring, as_learnt, measured_by
 from batag.labels.scheme import Scheme
 from batag.pages.cleaning import parse_rules
 from batag.pages.duplicates import twins_of
@@ -239,7 +239,7 @@ def read_data(files: DataFiles, recipe: Recipe, *, problems: Problems, watch: An
     unknown = sorted({*found["dev"].class_tokens, *found["old_dev"].class_tokens} - {"none", *scheme.classes})
     statistics["dev"] |= {"unknown_classes": unknown, "replayed": old_dev.labelled, "not_reviewed": measuring.not_reviewed}
     statistics["dev"] |= {"not_labelled": measuring.not_labelled, "in_train": repeated(found["dev"], of=found["train"])}
-    statistics["measured_by"] = measuring.by
+    statistics["measured_by"] = measured_by(own.kept or old_dev.kept, otherwise=measuring.by)
     for name, counts in statistics["train"]["sources"].items():
         counts["weight"] = weights[name]
     statistics["train"] |= {"replayed": old.labelled, "left_out": left_out}

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from batag.bundles.description import DESCRIPTION
+from batag.bundles.made_up import honest
 from batag.evaluation.decoding import Prediction
 from batag.evaluation.operating_point import steps
 from batag.keywords import build_extractor
@@ -67,7 +68,7 @@ class Answers:
             "languages": description.languages,
             "fields": description.fields,
             "dial": self.has_dial,
-            "metrics": description.metrics,
+            "metrics": honest(description).metrics,
         }
 
     def answer(self, asked: Sequence[tuple[str, bytes]]) -> list[Result]:
