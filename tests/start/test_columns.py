@@ -67,6 +67,8 @@ def test_the_exports_of_known_shop_systems_are_known_as_they_are(kind: str, tmp_
 def test_a_column_that_is_not_there_names_the_nearest_one(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no column '商品名'.*Did you mean title=商品名稱"):
         guessed(tmp_path, COLUMNS, [(*row[:3], 1) for row in ROWS], title="商品名")
+    with pytest.raises(InputError, match=r"has no column 'brand' \(for 品牌\)\. The field comes first: brand=品牌\."):
+        guessed(tmp_path, COLUMNS, [(*row[:3], 1) for row in ROWS], 品牌="brand")
     with pytest.raises(UsageError, match="tilte is no field"):
         guessed(tmp_path, COLUMNS, [(*row[:3], 1) for row in ROWS], tilte="商品名稱")
 

@@ -21,3 +21,10 @@ def test_a_learnt_bundle_is_used_only_if_it_is_no_worse_on_labels_that_were_held
     found: tuple[float, float], made_up: tuple[float, float], people: tuple[int, float, float], helped: bool
 ) -> None:
     assert Comparison(30, *found, *made_up, *people).helped is helped
+
+
+def test_a_comparison_says_in_words_why_a_bundle_is_used() -> None:
+    made = {"pages": 9, "found_before": 0.5, "found": 0.6, "made_up_before": 0.9}
+    assert Comparison(**made, made_up=0.9).why.startswith("learning made nothing worse")
+    assert "made-up pages" in Comparison(**made, made_up=0.8).why
+    assert "people" in Comparison(**made, made_up=0.9, people=10, people_before=0.5, people_now=0.6).why

@@ -93,3 +93,14 @@ def test_a_price_given_as_the_title_still_ends_in_tables_with_every_row(batag: R
     done = batag("start", export, *told)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["tagged"]["pages"] == 10
+
+
+def test_the_encoding_of_a_long_export_is_guessed_wherever_its_beginning_is_cut(tmp_path: Path) -> None:
+    for more in ("", "a", "ab"):
+        path = write_table(
+            tmp_path / "shop.csv",
+            [COLUMNS, *((more, "狗屋由設計師操刀", "汪喵星球", 1) for _ in range(2_000))],
+            encoding="big5",
+        )
+        table = read_table(str(path))
+        assert (table.encoding, table.guessed, table.rows[0]["品牌"]) == ("cp950", True, "汪喵星球")

@@ -140,3 +140,29 @@ def test_a_start_that_ended_at_its_first_step_goes_on_but_files_of_others_stay(t
     (tmp_path / "shop" / "terms" / "mine.txt").touch()
     with pytest.raises(InputError, match="is not the folder of a shop"):
         shop.open()
+
+
+def test_pages_that_nobody_has_reviewed_make_no_second_run_and_it_is_said_what_to_do(batag: Run, tmp_path: Path) -> None:
+    export, shop = small_shop(tmp_path / "shop.csv"), tmp_path / "shop"
+
+    def again() -> str:
+        done = batag("start", str(export), "--out", str(shop), "--from", str(base_bundle()))
+        assert done.returncode == 0, done.stderr
+        return " ".join(done.stderr.split())
+
+    first = again()
+    assert "bundle in use: 0001-" in first
+    assert "because learning does not pay: only" in first
+    assert "nothing has changed" not in first
+    person = shop / "labels" / "person" / "to_review.jsonl"
+    person.write_bytes((shop / "out" / "to_review.jsonl").read_bytes())
+    second = again()
+    for said in (
+        "nothing has changed since this run was done",
+        'set "reviewed": true',
+        "batag convert FILE reviewed.jsonl --reviewed",
+    ):
+        assert said in second
+    assert len(list((shop / "bundles").iterdir())) == 1
+    person.write_text(person.read_text(encoding="utf-8").replace('"reviewed":false', '"reviewed":true', 1), encoding="utf-8")
+    assert "bundle in use: 0002-" in again()

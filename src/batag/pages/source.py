@@ -276,6 +276,15 @@ def _utf16_order(head: bytes) -> str:
     return "utf-16-le" if head[1::2].count(b"\0") >= head[::2].count(b"\0") else "utf-16-be"
 
 
+def _guessed_by(head: bytes) -> bytes:
+    """As much of a beginning as a guess needs, not cut inside a character: line ends, commas and spaces are characters by
+    themselves in every encoding here."""
+    if len(head) < (size := min(1 << 15, settings.sniff_bytes)):
+        return head
+    head = head[:size]
+    return head[: max(map(head.rfind, (b"\n", b",", b" "))) + 1] or head
+
+
 def guess_encoding(head: bytes) -> str | None:
     """The most likely encoding of a text that is not UTF-8, or None."""
     if b"\0" in head and "\ufffd" not in head[: len(head) & ~1].decode(order := _utf16_order(head), errors="replace")[:-1]:
@@ -283,6 +292,6 @@ def guess_encoding(head: bytes) -> str | None:
     from charset_normalizer import from_bytes
 
     candidates = ["cp950", "big5hkscs", "gb18030", "cp932", "euc_jp", "cp1252"]
-    best = from_bytes(head[: 1 << 15], cp_isolation=candidates, enable_fallback=False).best()
+    best = from_bytes(_guessed_by(head), cp_isolation=candidates, enable_fallback=False).best()
     found = best.encoding if best is not None else None
     return "cp950" if found == "big5hkscs" and _decodes(head, "cp950") else found

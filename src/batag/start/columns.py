@@ -135,8 +135,8 @@ def _check_given(table: Table, given: Mapping[str, str]) -> None:
         if field not in (*FIELDS, "language", "shop") and (field in KNOWN_KEYS or nearest(field, FIELDS, cutoff=0.8)):
             raise UsageError(f"--columns {field}={name}: {field} is no field", todo=f"There are {', '.join(FIELDS)}")
         if name != NO_COLUMN and name not in table.names:
-            near = nearest(name, table.names)
-            hint = f"Did you mean {field}={near}? " if near else ""
+            turned = f"The field comes first: {name}={field}. " if name in FIELDS and field in table.names else ""
+            hint = turned or (f"Did you mean {field}={near}? " if (near := nearest(name, table.names)) else "")
             todo = f"{hint}The columns are {', '.join(filter(None, table.names))}"
             raise InputError(f"has no column {name!r} (for {field})", where=table.path, todo=todo)
     twice = [name for name, times in Counter(given.values()).items() if times > 1 and name != NO_COLUMN]

@@ -17,6 +17,7 @@ from batag.pages.file import digest
 from batag.pages.formats import read_pages
 from batag.pages.page import Page
 from batag.pages.problems import Problems
+from batag.pages.record import dump, to_record
 from batag.start.columns import Columns
 from batag.start.folder import Shop, read_json, write_json
 from batag.start.learning.budget import Budget
@@ -74,9 +75,16 @@ class Task:
             dict(self.options.settings),
             self.options.learn,
         )
-        people = digest_of(self.shop.path("terms")), digest_of(self.shop.path("people"))
+        people = digest_of(self.shop.path("terms")), self._reviewed_digest()
         everything = (digest(Path(self.table.path)), base, taxonomy, asked, people, version("batag"))
         return hashlib.sha256(json.dumps(everything, default=str, sort_keys=True).encode(errors="replace")).hexdigest()
+
+    def _reviewed_digest(self) -> str:
+        """A digest of the pages that people reviewed: others are not used, so they make no other run."""
+        made = hashlib.sha256()
+        for page in self.reviewed(Problems()):
+            made.update(dump(to_record(page)) + b"\n")
+        return made.hexdigest()
 
     @cached_property
     def run(self) -> Path:

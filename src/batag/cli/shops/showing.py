@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from batag.cli.tables import percent
@@ -71,7 +72,7 @@ def show_lists(lists: Lists, survey: Survey, shop: Shop, err: SafeConsole) -> No
         err.print(grid)
     unsure = [term.text for term in lists.terms if not term.sure and term.pages]
     if unsure:
-        err.print(f"ordinary words too, so a brand only on rows of that brand: {_some(unsure)}")
+        err.print(f"brands that are ordinary words too, tagged only in rows whose brand column has them: {_some(unsure)}")
     if missing := [term.text for term in lists.not_found]:
         err.print(f"{counted(len(missing), 'term')} on none of {counted(survey.sampled, 'page')}: {_some(missing)}")
     for label in lists.by_people:
@@ -99,24 +100,28 @@ def show_check(check: Check | None, err: SafeConsole) -> None:
 
 def show_comparison(made: Comparison, err: SafeConsole) -> None:
     """Print whether learning helped."""
-    found = f"{percent(made.found_before)} % before, {percent(made.found)} % now"
-    made_up = f"{percent(made.made_up_before)} before, {percent(made.made_up)} now"
-    err.print(f"labels of rows and lists that the bundle finds by itself: {found} ({counted(made.pages, 'page')} held back)")
-    err.print(f"tag F1 on made-up pages: {made_up}")
+    kept = f"on {counted(made.pages, 'page')} that were not learnt from"
+    found = f"{percent(made.found_before)} % before learning, {percent(made.found)} % after"
+    err.print(f"{kept}: of the tags that the brand column and the lists give, the bundle finds without them {found}")
+    err.print(f"tag F1 on made-up pages: {percent(made.made_up_before)} before learning, {percent(made.made_up)} after")
     if made.people:
-        theirs = f"{percent(made.people_before)} before, {percent(made.people_now)} now"
-        err.print(f"tag F1 on pages that people labelled: {theirs} ({counted(made.people, 'page')} held back)")
-    if not made.helped:
-        err.print(f"{made.why_not}, so the bundle is the one before it, with the shop's lists", style="yellow")
+        theirs = f"{percent(made.people_before)} before learning, {percent(made.people_now)} after"
+        err.print(f"tag F1 on {counted(made.people, 'page')} that people labelled, not learnt from: {theirs}")
+
+
+def show_choice(bundle: Path, *, learnt: bool, base: Path, why: str, err: SafeConsole) -> None:
+    """Print in one line which bundle is used, and why."""
+    what = "learnt from this shop's pages" if learnt else f"{base} with the shop's lists, without learning"
+    err.print(f"bundle in use: {bundle.name}, {what}, because {why}", style="" if learnt else "yellow")
 
 
 @contextmanager
-def training_watch(doing: str, err: SafeConsole) -> Iterator[Callable[[Any, int, int], None]]:
+def training_watch(doing: str, err: SafeConsole) -> Iterator[Callable[[Any, int, int, str], None]]:
     """A bar (or lines in a log) for a training whose number of epochs is told by its first one."""
     pace, first = Pace(), [-1]
     with bar(doing, err, total=1.0) as show:
 
-        def watch(done: Any, steps: int, epochs: int) -> None:
+        def watch(done: Any, steps: int, epochs: int, measured: str) -> None:
             if first[0] < 0:
                 first[0] = done.step
             share = done.step / (steps * epochs) if epochs else 0.0
@@ -125,7 +130,7 @@ def training_watch(doing: str, err: SafeConsole) -> Iterator[Callable[[Any, int,
             what = f"epoch {done.epoch}" + (f" of {epochs}" if epochs else "")
             if hasattr(done, "scores"):
                 summary = done.scores.summary()
-                err.print(f"{doing}: {what}, loss {done.loss:.4f}, tag F1 on dev {percent(summary['tag_f1'])}{left}")
+                err.print(f"{doing}: {what}, loss {done.loss:.4f}, tag F1 {percent(summary['tag_f1'])} on {measured}{left}")
             else:
                 show(share or None, f"{what}, step {done.step:,}")
                 if not err.is_terminal and pace.due():

@@ -12,6 +12,7 @@ import typer
 from batag.cli import options
 from batag.cli.shops.showing import (
     show_check,
+    show_choice,
     show_columns,
     show_comparison,
     show_labels,
@@ -109,17 +110,20 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
 
     err = console(error=True)
     task.record()
-    go_on = ", going on where it stopped" if task.budget.used else ""
+    go_on = ", going on where it stopped" if task.budget.used and not task.is_done else ""
     err.print(f"run {task.run.name} in {task.shop.folder}{go_on}")
+    if task.is_done:
+        same = "the export, the lists, the pages reviewed by people and the options are the same"
+        err.print(f"nothing has changed since this run was done ({same}), so nothing is learnt again", style="bold")
 
     def rows(records: Any, fraction: Any) -> Any:
         return progress(records, doing="reading the export", fraction=fraction, unit="rows", announced=True)
 
     if unseen := task.not_reviewed(problems):
-        todo = "batag convert FILE reviewed.jsonl --reviewed says that they are right"
-        err.print(
-            f"{counted(unseen, 'page')} in labels/person not used, because nobody has reviewed them: {todo}", style="yellow"
-        )
+        what = f"{counted(unseen, 'page')} in labels/person not used, because nobody has reviewed them"
+        each = 'set "reviewed": true on each page that you have checked (in a table: the column reviewed)'
+        whole = "or, if all pages of a file are checked, put in its place what this writes: batag convert FILE reviewed.jsonl"
+        err.print(f"{what}: {each}; {whole} --reviewed", style="yellow")
     survey, sample = task.survey(problems=problems, watch=rows)
     show_survey(survey, err)
     counting = partial(progress, doing="counting terms", total=len(sample), announced=True)
@@ -128,7 +132,7 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
     equipped = task.equipped(lists, sample)
     task.budget.save()
     check = learnt = compared = None
-    ships = False
+    ships, why = False, "it was asked for (--no-learn)"
     labels: Mapping[str, Any] = {}
     if task.options.learn:
         labelling = partial(progress, doing="labelling pages", announced=True)
@@ -145,11 +149,11 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
             learnt = task.learn(survey, labels, equipped, watch=watch, reading=reading)
         compared = task.compare(labels, equipped)
         show_comparison(compared, err)
-        ships = compared.helped
+        ships, why = compared.helped, compared.why
     elif labels:
-        few = f"only {counted(labels['known'], 'page')} with a term or a brand of the shop"
-        err.print(f"{few}: learning does not pay, so the tags are those of {task.options.base} and the lists", style="yellow")
+        why = f"learning does not pay: only {counted(labels['known'], 'page')} with a term or a brand of the shop"
     bundle = task.ship(equipped, learnt=ships)
+    show_choice(bundle, learnt=ships, base=task.options.base, why=why, err=err)
     task.budget.save()
     with job_bar(str(task.shop.path("tagged"))) as tagging:
         totals = task.tag(survey, lists, bundle, problems=problems, watch=tagging)

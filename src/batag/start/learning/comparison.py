@@ -42,8 +42,12 @@ class Comparison:
         return kept or (self.people >= ENOUGH and self.people_now > self.people_before)
 
     @property
-    def why_not(self) -> str:
-        """Why the learnt bundle is not used."""
+    def why(self) -> str:
+        """Why the learnt bundle is used, or not."""
+        if self.helped and self.people >= ENOUGH and self.people_now > self.people_before:
+            return "learning gained on the pages that people labelled"
+        if self.helped:
+            return f"learning made nothing worse (on made-up pages by {100 * _MAY_LOSE:g} point of F1 at most)"
         if self.people_now < self.people_before:
             return "learning lost on the pages that people labelled"
         if self.found < self.found_before:

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from batag.labels.provenance import MADE_UP
 from batag.pages.formats import write_pages
 from batag.pages.problems import Problems
 from batag.sample import LANGUAGES, sample_pages
@@ -33,8 +34,9 @@ SETTINGS: Mapping[str, Any] = {
     "training.checkpoint_steps": 50,
 }
 """How the recipe of the base bundle is changed."""
-Watch = Callable[[StepDone | EpochDone, int, int], None]
-"""Called after every step and epoch, with the steps of an epoch and the number of epochs (0 while it is not known)."""
+Watch = Callable[[StepDone | EpochDone, int, int, str], None]
+"""Called after every step and epoch, with the steps of an epoch, the number of epochs (0 while it is not known), and the pages
+that scores are measured on, in words."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,8 @@ def made_up(folder: Path, languages: Sequence[str], *, pages: int, split: str) -
     if not path.is_file():
         own = [language for language in languages if language in LANGUAGES] or list(LANGUAGES)
         each = -(-pages // len(own))
-        write_pages((page for name in own for page in sample_pages(name, pages=each, split=split)), path)
+        pages_of = (page for name in own for page in sample_pages(name, pages=each, split=split))
+        write_pages((replace(page, extra={**page.extra, MADE_UP: True}) for page in pages_of), path)
     return path
 
 
@@ -74,7 +77,7 @@ def train(
     share: float = 1.0,
     settings: Mapping[str, Any] | None = None,
     most_epochs: int = MOST_EPOCHS,
-    watch: Watch = lambda done, steps, epochs: None,
+    watch: Watch = lambda done, steps, epochs, measured: None,
     reading: Any = iter,
 ) -> Learnt:
     """Train a run in a folder, or go on with it; the first epoch tells how many fit into the time."""
@@ -97,7 +100,7 @@ def train(
     with closing(steps):
         while finished is None:
             try:
-                watch(next(steps), prepared.steps_per_epoch, epochs)
+                watch(next(steps), prepared.steps_per_epoch, epochs, _measured_on(prepared))
             except StopIteration as end:
                 finished = end.value
     learnt = Learnt(epochs, float(done.get("seconds", 0.0)), pages, finished.scores["measured_by"], _short(finished.scores))
@@ -136,11 +139,17 @@ def _measured(prepared: PreparedRun, watch: Watch) -> float:
         return float(spent[0]) if spent else 60.0
     with closing(prepared.train()) as steps:
         for done in steps:
-            watch(done, prepared.steps_per_epoch, 0)
+            watch(done, prepared.steps_per_epoch, 0, _measured_on(prepared))
             if isinstance(done, EpochDone):
                 break
     steps_done = max(prepared.learner.step - step, 1)
     return (monotonic() - began) / steps_done * prepared.steps_per_epoch
+
+
+def _measured_on(prepared: PreparedRun) -> str:
+    """The pages that scores are measured on: made-up ones, or those of people that were held back."""
+    number, by = len(prepared.data.judge.pages), prepared.data.statistics["measured_by"]
+    return f"{number:,} {'made-up' if by == MADE_UP else 'labelled'} page{'' if number == 1 else 's'}"
 
 
 def _with_epochs(prepared: PreparedRun, epochs: int) -> Any:
