@@ -123,7 +123,8 @@ def tag(
         theirs |= {"--engine": engine != "auto", "--device": device != "auto", "--workers": workers}
         if asked := [name for name, given in (theirs | {"--canonical-language": canonical_language != "en"}).items() if given]:
             what = f"{' and '.join(asked)} {'do' if len(asked) > 1 else 'does'} not go with --server"
-            raise UsageError(what, todo="Leave it out: the service has its own (options of batag serve)")
+            todo = f"Leave {'them' if len(asked) > 1 else 'it'} out: the service has its own (options of batag serve)"
+            raise UsageError(what, todo=todo)
         if shape is not None and not shape.one_file:
             raise UsageError("a service tags to one file, not to a folder", todo="Name a file: --out tagged.csv")
         tag_remotely(server, [str(bundle), *(pages or ())], out, chosen, reading=reading, restart=restart)
