@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from tests.strategies import read_all, written
 
@@ -237,3 +238,25 @@ def test_help_names_every_option() -> None:
     text = run("--help").stdout.decode()
     for option in ("--to", "--bom", "--excel-safe", "--format", "--columns", "--encoding", "--strict", "--problems", "--json"):
         assert option in text
+
+
+def test_a_workbook_has_a_column_of_plain_text_for_each_label_and_corrections_in_it_come_back(tmp_path: Path) -> None:
+    title = "ACME 全新跑鞋 輕量"
+    tags = [tag | {"source": "model"} for tag in TAGS]
+    records = [{"id": name, "title": title, "tags": tags, "reviewed": False} for name in ("as it was", "checked", "changed")]
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    run(written(tmp_path / "to_review.jsonl", lines), tmp_path / "a.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "a.xlsx")
+    header = [cell.value for cell in book.active[1]]
+    assert header[-4:] == ["brand (tags)", "goods (tags)", "tags", "reviewed"]
+    assert [cell.value for cell in book.active[2]][-4:-2] == ["ACME", "跑鞋"]
+    assert book.active.column_dimensions["I"].hidden
+    assert [(page.tags[0].source, page.reviewed) for page in read_all(tmp_path / "a.xlsx")] == [("model", False)] * 3
+    book.active.cell(3, len(header)).value = True
+    book.active.cell(4, len(header)).value = "是"
+    book.active.cell(4, len(header) - 3).value = "全新; 輕量"
+    book.save(tmp_path / "b.xlsx")
+    found = read_all(tmp_path / "b.xlsx")
+    assert [page.reviewed for page in found] == [False, True, True]
+    assert [[tag.text for tag in page.tags] for page in found] == [["ACME", "跑鞋"], ["ACME", "跑鞋"], ["全新", "跑鞋", "輕量"]]
+    assert {tag.source for page in found[1:] for tag in page.tags} == {"person"}

@@ -92,3 +92,11 @@ def test_a_copy_in_another_process_is_the_same() -> None:
     again = pickle.loads(pickle.dumps(evidence))
     assert again.digest() == evidence.digest()
     assert tagged(again, page("日立 R-1", "日立")) == [("日立", "brand", "column")]
+
+
+def test_a_page_whose_line_ends_excel_has_changed_still_has_the_tags_of_the_person() -> None:
+    row = page("ACME\r\n跑鞋 R-77\r\n黑", "")
+    tag = Tag("title", 5, 7, "goods", "跑鞋", source="person")
+    of_excel = Page("1", {"title": "ACME\n跑鞋 R-77\n黑"}, tags=(tag,), labelled=True, reviewed=True)
+    evidence = Evidence.of(Lists(terms=()), column=None, people=[of_excel])
+    assert tagged(evidence, row, ("R-77", "goods", 0.9)) == [("跑鞋", "goods", "person")]

@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import Run
 from tests.start.shops import BRANDS, COLUMNS, TITLES, base_bundle, write_table
 
+from batag.errors import InputError
 from batag.pages.problems import Problems
 from batag.start.columns import guess_columns
 from batag.start.lists import make_lists
@@ -104,3 +105,32 @@ def test_the_encoding_of_a_long_export_is_guessed_wherever_its_beginning_is_cut(
         )
         table = read_table(str(path))
         assert (table.encoding, table.guessed, table.rows[0]["品牌"]) == ("cp950", True, "汪喵星球")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["好物商店 商品清單 2026", "商品編號,商品名稱,品牌", "1,日立 冰箱,日立"],
+        ["好物商店 商品清單 2026,,", "商品編號,商品名稱,品牌", "1,日立 冰箱,日立"],
+        ["好物商店", "", "商品編號\t商品名稱\t品牌", "1\t日立 冰箱\t日立"],
+    ],
+)
+def test_a_title_above_the_names_of_the_columns_is_told(tmp_path: Path, lines: list[str]) -> None:
+    path = tmp_path / "shop.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match="begins with a row that does not look like names of columns") as error:
+        read_table(str(path))
+    assert "Delete the rows above" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["shop.xls", "shop.txt"])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp950", "utf-16"])
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_table_in_text_is_read_whatever_it_is_called(tmp_path: Path, name: str, encoding: str, separator: str) -> None:
+    rows = [COLUMNS, *ROWS]
+    (tmp_path / name).write_text("".join(separator.join(map(str, row)) + "\n" for row in rows), encoding=encoding)
+    table = read_table(str(tmp_path / name))
+    assert table.names == COLUMNS
+    assert table.column("商品名稱") == list(TITLES)
+    _, sample = surveyed(tmp_path / name)
+    assert len(sample) == len(TITLES)

@@ -50,7 +50,8 @@ def test_the_folder_has_what_everything_later_shares(batag: Run, export: Path, t
     assert bundle.name.startswith("0001-")
     assert json.loads((shop / "CURRENT").read_text()) == {"bundle": f"bundles/{bundle.name}", "before": []}
     assert read_bundle(shop).folder == bundle
-    assert {path.name for path in (shop / "out").iterdir()} == {"tags.xlsx", "tags.csv", "report.html", "to_review.jsonl"}
+    names = {"tags.xlsx", "tags.csv", "report.html", "to_review.xlsx", "to_review.jsonl"}
+    assert {path.name for path in (shop / "out").iterdir()} == names
     with (shop / "out" / "tags.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["商品名稱"] for row in rows] == [f"{TITLES[n % 10]} {n}號" for n in range(80)]

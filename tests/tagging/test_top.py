@@ -15,14 +15,21 @@ from tests.tiny import typed
 
 import batag
 from batag.errors import UsageError
-from batag.pages.page import Tag
+from batag.pages.page import MODEL, PERSON, Tag
 from batag.tagging.top import top
 
 
 def tag(
-    text: str, canonical: str | None, *, score: float = 0.9, at: int = 0, field: str = "title", label: str = "goods"
+    text: str,
+    canonical: str | None,
+    *,
+    score: float = 0.9,
+    at: int = 0,
+    field: str = "title",
+    label: str = "goods",
+    source: str = MODEL,
 ) -> Tag:
-    return Tag(field, at, at + len(text), label, text, score, text, canonical=canonical)
+    return Tag(field, at, at + len(text), label, text, score, text, source, canonical)
 
 
 def texts(tags: list[Tag], number: int = 5, **more: Any) -> list[str]:
@@ -62,6 +69,7 @@ def test_a_form_is_as_sure_as_its_surest_tag() -> None:
 def test_words_of_advertising_are_left_out_but_tags_of_people_stay() -> None:
     assert texts([tag("免運", None), tag("冰箱", "refrigerator", at=3)]) == ["冰箱"]
     assert [each.text for each in batag.top([Tag("title", 0, 2, "goods", "冰箱")], 3)] == ["冰箱"]
+    assert texts([tag("福袋", None, score=1.0, source=PERSON)]) == ["福袋"]
 
 
 @pytest.mark.parametrize("number", [0, -1, 2.5, True, "3"])

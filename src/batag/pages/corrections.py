@@ -9,7 +9,9 @@ from batag.pages.page import PERSON, Tag
 from batag.pages.problems import Note
 
 _FOR_PEOPLE = " (tags)"
-_SEPARATOR = re.compile("[;；\n]")
+_FIRST = ("brand", "goods", "feature")
+SEPARATOR = re.compile("[;；\n]")
+"""What stands between the texts of a readable column."""
 
 
 def readable(label: str) -> str:
@@ -20,6 +22,16 @@ def readable(label: str) -> str:
 def is_readable(column: str) -> bool:
     """Whether a column has the name of a readable column."""
     return column.endswith(_FOR_PEOPLE) and column != _FOR_PEOPLE
+
+
+def label_of(column: str) -> str:
+    """The label of a readable column."""
+    return column.removesuffix(_FOR_PEOPLE).strip()
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """Labels as tables have them: brand, goods and feature first."""
+    return sorted(labels, key=lambda label: _FIRST.index(label) if label in _FIRST else len(_FIRST))
 
 
 def shown(texts: Iterable[str]) -> str:
@@ -38,7 +50,7 @@ def corrected(tags: list[Any], record: Mapping[str, Any]) -> list[Any]:
     if not other:
         return tags
     kept = [tag for tag in tags if not isinstance(tag, Mapping) or str(tag.get("label")) not in other]
-    pieces = [(label, piece.strip()) for label, cell in other.items() for piece in _SEPARATOR.split(cell)]
+    pieces = [(label, piece.strip()) for label, cell in other.items() for piece in SEPARATOR.split(cell)]
     return kept + [{"label": label, "text": text, "source": PERSON} for label, text in dict.fromkeys(pieces) if text]
 
 

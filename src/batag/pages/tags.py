@@ -9,7 +9,8 @@ from batag.pages.mentions import find_labels, label_pairs
 from batag.pages.page import MODEL, PERSON, SOURCES, Tag
 from batag.pages.problems import Note
 
-_YES, _NO = (True, "true", "1", "yes", "y", "是", "はい", "✓", "✔"), (False, "false", "0", "no", "n", "否", "いいえ")
+_YES = (True, "true", "1", "yes", "y", "ok", "v", "是", "はい", "✓", "✔", "○", "◯", "〇")
+_NO = (False, "false", "0", "no", "n", "否", "いいえ")
 
 
 def read_tags(

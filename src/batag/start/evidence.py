@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,7 @@ DOUBTFUL = 0.75
 """Below it, a tag that only the model has is dropped on a page where lists have others of its label."""
 
 
+_CHARACTER = re.compile(r"\r\n|.", re.DOTALL)
 Texts = tuple[tuple[str, str], ...]
 """The fields of a page with their texts."""
 
@@ -61,7 +63,7 @@ class Evidence:
     def of(cls, lists: Lists, *, column: str | None, people: Iterable[Page] = ()) -> Evidence:
         """The evidence of lists and of pages that people labelled."""
         found = [term for term in lists.terms if term.pages or term.source == "lexicon"]
-        said = {_texts(page): tuple(_of_person(tag) for tag in page.tags) for page in people}
+        said = {_texts(page): tuple(_of_person(tag, page) for tag in page.tags) for page in people}
         return cls(found, column=column, allowed=lists.allowed(BRAND), people=said)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -83,7 +85,7 @@ class Evidence:
     def __call__(self, prediction: Prediction, tags: Sequence[Tag]) -> list[Tag]:
         """The tags of a page with those of the evidence, in order of position."""
         if self._people and (said := self._people.get(_texts(prediction.page))) is not None:
-            return list(said)
+            return [_on_page(tag, prediction.page) for tag in said]
         page, mine = prediction.page, self._own(self._value(prediction.page))
         own: list[Tag] = []
         listed: list[Tag] = []
@@ -121,12 +123,27 @@ class Evidence:
 
 
 def _texts(page: Page) -> Texts:
-    return tuple(sorted((name, text) for name, text in page.fields.items() if text))
+    return tuple(sorted((name, _lines(text)) for name, text in page.fields.items() if text))
 
 
-def _of_person(tag: Tag) -> Tag:
-    """A person's tag as a catalogue has it."""
-    return replace(tag, score=1.0, source=PERSON)
+def _lines(text: str) -> str:
+    """A text with the line ends that Excel leaves in it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _of_person(tag: Tag, page: Page) -> Tag:
+    """A person's tag as a catalogue has it, at its place in the text with line ends of one character."""
+    start, end = (len(_lines(page[tag.field][:place])) for place in (tag.start, tag.end))
+    return replace(tag, start=start, end=end, score=1.0, source=PERSON)
+
+
+def _on_page(tag: Tag, page: Page) -> Tag:
+    """A person's tag at its place in the page as the export has it."""
+    if "\r" not in (text := page[tag.field]):
+        return tag
+    places = [found.start() for found in _CHARACTER.finditer(text)] + [len(text)]
+    start, end = places[tag.start], places[tag.end]
+    return replace(tag, start=start, end=end, text=text[start:end])
 
 
 def _without_doubtful(tags: Sequence[Tag]) -> list[Tag]:

@@ -14,6 +14,7 @@ from batag.start.learning.unlisted import Check
 from batag.start.lists import BRAND, Lists
 from batag.start.out import BrandCheck, ColumnUse, Command, Export, Facts, Missing, Written, write_out
 from batag.start.out.placement import WRITTEN, place, written_before
+from batag.start.out.review_book import REVIEW_BOOK
 from batag.start.survey import Survey
 from batag.start.tagging import inputs_of
 from batag.start.task import Task
@@ -69,8 +70,7 @@ def next_commands(task: Task) -> list[Command]:
     again = f"batag start {task.table.path} --out {shop}"
     return [
         Command(f'batag tag {shop} "{_example(task)}"', "tag"),
-        Command(f"batag convert {out / 'to_review.jsonl'} review.xlsx", "convert"),
-        Command(f"{again}   # once your labels are in {task.shop.path('people')}", "again"),
+        Command(f"{again}   # once {out / REVIEW_BOOK}, corrected, is in {task.shop.path('people')}", "again"),
     ]
 
 

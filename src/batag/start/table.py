@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from batag.errors import EmptyTableError, InputError
 from batag.pages.file import once_only, open_file
-from batag.pages.formats.detection import detect_format
+from batag.pages.formats.delimited import separator_of
+from batag.pages.formats.detection import UNDETECTED, detect_format
 from batag.pages.formats.format import FORMATS, check_format, format_module
 from batag.pages.formats.reading import read_records
 from batag.pages.formats.xlsx import UNNAMED
-from batag.pages.source import guess_encoding, open_source
+from batag.pages.source import Source, guess_encoding, open_source
 from batag.settings import settings
+from batag.start.headers import field_of_name
 
 _ROWS = 2_000
+_ABOVE = 10
+_BETWEEN = re.compile(r"[,;|\t]")
 _CELLS = 20_000_000
 """So many characters of the first rows are kept at most."""
 
@@ -44,24 +49,12 @@ def read_table(path: str, *, format: str | None = None, encoding: str | None = N
         raise InputError("can be read only once", where=path, todo="Save the export to a file: it is read several times")
     if format is not None:
         check_format(format)
-    guessed = wider = False
-    try:
-        source = open_source(path, encoding=encoding)
-    except InputError as error:
-        if encoding is not None or not error.what.startswith("is not UTF-8"):
-            raise
-        with open_file(path) as stream:
-            head = stream.read(settings.sniff_bytes)
-        encoding = guess_encoding(head)
-        if encoding is None and b"\0" in head:
-            todo = "Export the shop's products as CSV, XLSX, JSONL or Parquet"
-            raise InputError("is neither text nor a table", where=path, todo=todo) from error
-        if encoding is None:
-            raise
-        source, guessed = open_source(path, encoding=encoding), True
+    wider = misnamed = False
+    source, guessed = open_table(path, encoding=encoding)
+    encoding = guessed or encoding
     source.any_columns = True
     try:
-        name = format or detect_format(source)
+        name = format or table_format(source)
         if FORMATS[name].kind == "pages":
             todo = "Export the shop's products as CSV, XLSX, JSONL or Parquet"
             raise InputError(f"is a file of labelled pages ({name}), not the export of a shop", where=path, todo=todo)
@@ -70,6 +63,7 @@ def read_table(path: str, *, format: str | None = None, encoding: str | None = N
         for record in islice(read_records(source, name), 5 * _ROWS):
             value = record.value
             wider = wider or any(problem.kind == UNNAMED for problem in record.problems)
+            misnamed = misnamed or any(problem.kind == "bad-row" for problem in record.problems)
             if value is not None and parse is not None:
                 value = parse(value, source.problems.at(record.where))
             if isinstance(value, Mapping):
@@ -89,10 +83,64 @@ def read_table(path: str, *, format: str | None = None, encoding: str | None = N
         what = f"has only {names} column name{'s' if names > 1 else ''} in its first row, and more cells in the rows below"
         todo = "Delete what stands above the names of the columns, so that they are the first row"
         raise InputError(what, where=path, todo=todo)
+    texts = tuple({written: _text(row.get(key)) for key, written in own.items()} for row in rows)
+    if (misnamed and not rows) or _are_below(tuple(own.values()), texts[:_ABOVE]):
+        first = " ".join(filter(None, source.header))[:60]
+        what = f"begins with a row that does not look like names of columns ({first})"
+        todo = "Delete the rows above the names of the columns, so that these are the first row, and save the file again"
+        raise InputError(what, where=path, todo=todo)
     if not rows:
         raise InputError("has no row with a product", where=path, todo="Export the shop's products again")
-    texts = tuple({written: _text(row.get(key)) for key, written in own.items()} for row in rows)
-    return Table(path=path, format=name, names=tuple(own.values()), rows=texts, encoding=encoding, guessed=guessed)
+    return Table(path=path, format=name, names=tuple(own.values()), rows=texts, encoding=encoding, guessed=guessed is not None)
+
+
+def _are_below(names: Sequence[str], rows: Sequence[Mapping[str, str]]) -> bool:
+    """Whether one of the first rows names columns, and the first one does not."""
+    if _names(names):
+        return False
+    cells = ([part for cell in row.values() for part in _BETWEEN.split(cell)] for row in rows)
+    return any(_names(row) > 1 for row in cells)
+
+
+def _names(cells: Iterable[str]) -> int:
+    """How many of some texts are known names of columns."""
+    return sum(field_of_name(cell.strip()) is not None for cell in cells if cell.strip())
+
+
+def open_table(path: str, *, encoding: str | None = None, usual: str | None = None) -> tuple[Source, str | None]:
+    """Open a file of a shop, and the encoding that it is read in if it is guessed: it was not given and is not UTF-8. The
+    `usual` one is tried if none can be guessed."""
+    try:
+        return open_source(path, encoding=encoding), None
+    except InputError as error:
+        if encoding is not None or not error.what.startswith("is not UTF-8"):
+            raise
+        with open_file(path) as stream:
+            head = stream.read(settings.sniff_bytes)
+        found = guess_encoding(head) or usual
+        if found is None and b"\0" in head:
+            todo = "Export the shop's products as CSV, XLSX, JSONL or Parquet"
+            raise InputError("is neither text nor a table", where=path, todo=todo) from error
+        if found is None:
+            raise
+        return open_source(path, encoding=found), found
+
+
+def table_format(source: Source) -> str:
+    """The format of a file of a shop. A text with names of columns in its first line is a table, whatever it is called: shop
+    systems write CSV as .xls."""
+    first = source.head.decode(errors="replace").lstrip().partition("\n")[0]
+    separator = separator_of(first)
+    named = _names(first.split(separator)) > 1
+    try:
+        format = detect_format(source)
+    except InputError as error:
+        if not named and (separator not in first or not error.what.startswith(UNDETECTED)):
+            raise
+        format = ""
+    if format and (FORMATS[format].kind != "pages" or not named):
+        return format
+    return "tsv" if separator == "\t" else "csv"
 
 
 def _text(value: Any) -> str:

@@ -11,10 +11,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from batag.bundles.bundle import find_bundle
+from batag.bundles.bundle import find_bundle, read_description
 from batag.bundles.description import DESCRIPTION
+from batag.pages.corrections import in_order
 from batag.pages.file import digest
-from batag.pages.formats import read_pages
 from batag.pages.page import Page
 from batag.pages.problems import Problems
 from batag.pages.record import dump, to_record
@@ -22,6 +22,7 @@ from batag.start.columns import Columns
 from batag.start.folder import Shop, read_json, write_json
 from batag.start.learning.budget import Budget
 from batag.start.lists import BRAND, digest_of
+from batag.start.people import People, Reading, read_people
 from batag.start.survey import Rows, Survey
 from batag.start.synonyms import brand_synonyms
 from batag.start.table import Table
@@ -129,18 +130,29 @@ class Task:
         synonyms = brand_synonyms(survey.brands, language=language, people=read.synonyms)
         return Terms(synonyms=synonyms, taxonomy=read.taxonomy, language=language)
 
-    def people(self) -> list[Path]:
-        """The files of pages that people labelled."""
-        return sorted(path for path in self.shop.path("people").rglob("*") if path.is_file() and not path.name.startswith("."))
+    @cached_property
+    def people(self) -> People:
+        """What people labelled, read once."""
+        reading = Reading(
+            labels=in_order(read_description(find_bundle(self.options.base)).scheme.classes),
+            columns=self.columns.texts,
+            brand=self.columns.column(BRAND),
+            language=self.options.language,
+            encoding=self.table.encoding,
+        )
+        return read_people(self.shop.path("people"), reading)
 
     def reviewed(self, problems: Problems) -> Iterator[Page]:
         """The pages that people labelled."""
-        for path in self.people():
-            yield from (page for page in read_pages(path, problems=problems) if page.reviewed)
+        for problem in self.people.problems:
+            problems.report(problem)
+        yield from self.people.pages
 
     def not_reviewed(self, problems: Problems) -> int:
         """How many pages in the folder of people no person has seen; what cannot be read there is listed."""
-        return sum(not page.reviewed for path in self.people() for page in read_pages(path, problems=problems))
+        for problem in self.people.problems:
+            problems.report(problem)
+        return self.people.unseen
 
     def record(self) -> None:
         """Write `shop.json`: the export and its columns."""

@@ -6,9 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from batag.errors import UsageError
 from batag.pages.fields import MAIN_FIELD
-from batag.pages.page import Tag
+from batag.pages.page import PERSON, Tag
 
 _DIGITS = 1
+
+
+def is_shown(tag: Tag) -> bool:
+    """Whether people see a tag. A word of advertising, which has no canonical form, is left out unless a person tagged it."""
+    return tag.canonical is not None or tag.score is None or tag.source == PERSON
 
 
 def top(tags: Iterable[Tag], number: int, *, counts: Mapping[str, int] | None = None) -> list[Tag]:
@@ -16,7 +21,7 @@ def top(tags: Iterable[Tag], number: int, *, counts: Mapping[str, int] | None = 
 
     Of each canonical form one tag is kept: that of the title, then the longest. A tag inside of a longer one of the same label
     goes. Scores count to one digit; then comes what fewer pages have (`counts` of pages by canonical form, if known), then the
-    place. Words of advertising, which have no canonical form, are left out.
+    place. Words of advertising, which have no canonical form, are left out unless a person tagged them.
     """
     if type(number) is not int or number < 1:
         raise UsageError(f"top {number!r} is not a whole number above 0", todo="Give the number of tags, such as 5")
@@ -25,7 +30,7 @@ def top(tags: Iterable[Tag], number: int, *, counts: Mapping[str, int] | None = 
     scores: dict[tuple[str, str], float] = {}
     for tag in tags:
         fields.setdefault(tag.field, len(fields))
-        if tag.canonical is None and tag.score is not None:
+        if not is_shown(tag):
             continue
         form = tag.label, tag.canonical or tag.text
         scores[form] = max(scores.get(form, 0.0), tag.score if tag.score is not None else 1.0)

@@ -10,7 +10,7 @@ from tests.start.out.tagged_shop import TaggedShop, tagged_shop
 
 from batag.start.out import writing
 
-NAMES = ("tags.xlsx", "tags.csv", "report.html", "to_review.jsonl")
+NAMES = ("tags.xlsx", "tags.csv", "report.html", "to_review.xlsx", "to_review.jsonl")
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -33,7 +33,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-@pytest.mark.parametrize("renames", range(4))
+@pytest.mark.parametrize("renames", range(5))
 def test_a_run_that_is_killed_between_files_leaves_each_one_old_or_new(tmp_path: Path, renames: int) -> None:
     old = tagged_shop(tmp_path, [["1", "日立冰箱", "舊"]])
     old.write()

@@ -48,7 +48,8 @@ def test_a_file_that_somebody_changed_is_kept_under_another_name_and_it_is_said(
     (folder.out / "to_review.jsonl").write_text("labels of mine")
     assert folder.run("0002", tags="two", to_review="b") == [
         "tags.xlsx was changed since batag wrote it: your file is kept as tags-edited.xlsx",
-        "to_review.jsonl was changed since batag wrote it: your file is kept as to_review-edited.jsonl",
+        "to_review.jsonl was changed since batag wrote it: your file is kept as to_review-edited.jsonl: to have its labels "
+        "used, put it into labels/person/",
     ]
     (folder.out / "tags.xlsx").write_text("mine again")
     folder.run("0003", tags="three", to_review="c")

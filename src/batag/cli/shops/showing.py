@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,14 @@ def show_lists(lists: Lists, survey: Survey, shop: Shop, err: SafeConsole) -> No
         waiting = (lists.waiting or {}).get(label, 0)
         more = f"; {counted(waiting, 'proposed term')} that it lacks in {label}.txt.proposed" if waiting else ""
         err.print(f"{shop.path('terms') / f'{label}.txt'} is used as you saved it{more}")
+
+
+def show_refused(lines: Sequence[str], err: SafeConsole) -> None:
+    """Print the rows of people that cannot be used, and what to do."""
+    for line in lines[: 2 * _SHOWN]:
+        err.print(line, style="bold yellow")
+    if (more := len(lines) - 2 * _SHOWN) > 0:
+        err.print(f"and {counted(more, 'row')} more of people that cannot be used (--json lists them)", style="bold yellow")
 
 
 def show_labels(labels: Mapping[str, Any], err: SafeConsole) -> None:

@@ -17,6 +17,7 @@ from batag.cli.shops.showing import (
     show_comparison,
     show_labels,
     show_lists,
+    show_refused,
     show_survey,
     training_watch,
 )
@@ -62,6 +63,7 @@ def start(
     from batag.pages.languages import check_language
     from batag.start.columns import guess_columns
     from batag.start.folder import Shop
+    from batag.start.out.review_book import REVIEW_BOOK
     from batag.start.table import read_table
 
     err = console(error=True)
@@ -100,7 +102,12 @@ def start(
     shown.print(f"{counted(made['tagged']['pages'], 'page')} of {shop.name} tagged with {made['bundle']}. Next:")
     for command in made["next"]:
         shown.print(f"  {command}")
-    shown.print(f"Open {' and '.join(path for path in made['files'] if path.endswith(('.xlsx', '.html')))}")
+    to_review = shop.path("out") / REVIEW_BOOK
+    opened = [path for path in made["files"] if path.endswith((".xlsx", ".html")) and path != str(to_review)]
+    shown.print(f"Open {' and '.join(opened)}")
+    how = "correct its columns of tags, write yes (是, はい) under reviewed in the rows that are right now"
+    again = f"put the file into {shop.path('people')} and run the same command again"
+    shown.print(f"To teach it, open {to_review}: {how}, {again}")
 
 
 def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
@@ -119,6 +126,7 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
     def rows(records: Any, fraction: Any) -> Any:
         return progress(records, doing="reading the export", fraction=fraction, unit="rows", announced=True)
 
+    show_refused(task.people.refused, err)
     if unseen := task.not_reviewed(problems):
         what = f"{counted(unseen, 'page')} in labels/person not used, because nobody has reviewed them"
         each = 'set "reviewed": true on each page that you have checked (in a table: the column reviewed)'
@@ -174,6 +182,7 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
         "pages": survey.pages,
         "terms": {"all": len(lists.terms), "not_found": [term.text for term in lists.not_found]},
         "labels": dict(labels),
+        "people": {"not_reviewed": task.people.unseen, "refused": task.people.refused},
         "new_brands": None if check is None else vars(check),
         "learnt": None if learnt is None else vars(learnt),
         "comparison": None if compared is None else vars(compared) | {"shipped": ships},

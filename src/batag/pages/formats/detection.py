@@ -18,6 +18,9 @@ from batag.pages.layout import KEY
 from batag.pages.signatures import text_kind
 from batag.pages.source import Source
 
+UNDETECTED = "has a format that cannot be detected"
+"""How the error begins that the format is not clear."""
+
 
 def detect_format(source: Source) -> str:
     """The format of a file, by its content, then by its name; an error if neither is conclusive."""
@@ -46,9 +49,7 @@ def detect_format(source: Source) -> str:
     lines = "To tag one title per line, give them on standard input: batag tag RUN < titles.txt"
     todo = f"Name it, such as --format conll (there are {', '.join(FORMATS)}). {lines}"
     python = f'Name it, such as format="conll" (there are {", ".join(FORMATS)})'
-    raise InputError(
-        "has a format that cannot be detected from its content or name", where=source.name, todo=todo, python=python
-    )
+    raise InputError(f"{UNDETECTED} from its content or name", where=source.name, todo=todo, python=python)
 
 
 def _detect_json(first: Mapping[str, Any], *, array: bool) -> str:

@@ -14,7 +14,7 @@ from batag.pages.layout import KEY, Layout, unescaped
 from batag.pages.page import Page, Tag
 from batag.pages.record import RecordReader, dump, to_record
 from batag.pages.source import Source
-from batag.pages.tags import tag_record
+from batag.pages.tags import tag_record, yes_or_no
 
 COLUMNS = ("id", "language", "shop", *STANDARD_FIELDS, "more")
 """The columns of batag's own tables before those of `ADDED`; `more` is a JSON object of everything else (other fields, tokens,
@@ -108,10 +108,14 @@ def from_cells(cells: Mapping[str, Any]) -> dict[str, Any]:
         record["tags"] = [
             {key: value for key, value in tag.items() if value is not None} if isinstance(tag, dict) else tag for tag in given
         ]
+    elif not (given or record.get("labels")) and yes_or_no(record.get("reviewed")) and any(map(is_readable, record)):
+        # A table for people alone: what they have checked stands in the readable columns.
+        mended = {"tags": corrected([], record)}
+        record = {key: value for key, value in record.items() if not is_readable(key)} | mended
     if isinstance(more, dict):
         del record["more"]
         record |= more
-    return {key: value for key, value in record.items() if value != "" or key not in _OWN}
+    return {key: value for key, value in record.items() if value != "" or not (key in _OWN or is_readable(key))}
 
 
 def _loads(cell: Any, opening: str) -> Any:

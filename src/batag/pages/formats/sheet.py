@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from math import isfinite
@@ -52,8 +52,11 @@ _FILES = {
 _HEAD = (
     f'<worksheet xmlns="{_MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" '
     'activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/>'
-    '<cols><col min="1" max="16384" width="24" customWidth="1"/></cols>'
+    "<cols>{columns}</cols>"
 )
+_USUAL = '<col min="{first}" max="{last}" width="24" customWidth="1"{more}/>'
+MOST_COLUMNS = 16_384
+"""Excel's limit of columns."""
 _IMPOSSIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _NUMBER = re.compile(rb' r="([A-Z]*)(\d+)"')
 _MOST_BYTES = (1 << 31) - (1 << 20)
@@ -66,11 +69,22 @@ class Look:
     style of a cell is the number of its column in `header` (first row) or `body`; in `formula` if it begins like one."""
 
     files: Mapping[str, str] = field(default_factory=dict)
-    head: str = _HEAD
+    head: str = _HEAD.format(columns=_USUAL.format(first=1, last=MOST_COLUMNS, more=""))
     row: str = ""
     header: Sequence[int] = ()
     body: Sequence[int] = ()
     formula: Sequence[int] = ()
+
+
+def hiding(places: Collection[int]) -> Look:
+    """The usual look with hidden columns."""
+    made, first = list[str](), 1
+    for number in sorted(place + 1 for place in places):
+        made += [_USUAL.format(first=first, last=number - 1, more="")] if first < number else []
+        made.append(_USUAL.format(first=number, last=number, more=' hidden="1"'))
+        first = number + 1
+    made += [_USUAL.format(first=first, last=MOST_COLUMNS, more="")] if first <= MOST_COLUMNS else []
+    return Look(head=_HEAD.format(columns="".join(made)))
 
 
 class SheetWriter:

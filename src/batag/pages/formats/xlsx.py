@@ -1,15 +1,17 @@
 """Excel workbooks: the first sheet, whose first row names the columns."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import pickle
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, time
-from typing import Any, BinaryIO
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, cast
 
 from batag.errors import InputError
-from batag.pages.corrections import is_readable, readable, shown
+from batag.pages.corrections import in_order, is_readable, readable, shown
 from batag.pages.fields import KNOWN_KEYS, STANDARD_FIELDS
 from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, from_cells, read_header, tags_json, text_cell, to_row
-from batag.pages.formats.sheet import MOST_CHARACTERS, Cell, SheetWriter, cut, possible
+from batag.pages.formats.sheet import MOST_CHARACTERS, Cell, SheetWriter, cut, hiding, possible
 from batag.pages.formats.workbook import NO_VALUE, Workbook
 from batag.pages.layout import KEY
 from batag.pages.page import Page
@@ -38,7 +40,7 @@ def _rows(source: Source, rows: Iterator[tuple[int, dict[int, Any]]]) -> Iterato
     # Offsets of tags are those of the text, so that the fields stay texts whatever they look like.
     fields = {*STANDARD_FIELDS, *(each for name, each in source.columns.items() if name not in KNOWN_KEYS - {*STANDARD_FIELDS})}
     # A person who empties such a cell takes the tags away.
-    emptied: dict[str, Cell] = dict.fromkeys(filter(is_readable, names), "") if "tags" in names else {}
+    emptied: dict[str, Cell] = dict.fromkeys(filter(is_readable, names), "") if {"tags", "reviewed"} & {*names} else {}
     outside = False
     for number, cells in rows:
         if not any(cell is not None and cell != "" for cell in cells.values()):
@@ -96,9 +98,23 @@ def page(reader: RecordReader, row: dict[str, Cell], *, where: str, number: int)
 
 
 def write(pages: Iterable[Page], stream: BinaryIO, *, also: Sequence[str] = ()) -> None:
-    """Write a workbook with batag's own columns and those that stand `also` by themselves; text that does not fit into a cell
-    is an error."""
-    write_rows((_possible_row(page, also) for page in pages), stream, (*COLUMNS, *also), errors=False)
+    """Write a workbook with batag's own columns, those that stand `also` by themselves, and a readable one for each label that
+    people correct; `tags`, which is for programs, is hidden. Text that does not fit into a cell is an error."""
+    with cast(BinaryIO, TemporaryFile()) as waiting:
+        # The columns are named before the first row, and only the last page may have the last label.
+        found: dict[str, None] = {}
+        for page in pages:
+            found |= dict.fromkeys(tag.label for tag in page.tags)
+            pickle.dump(_possible_row(page, also), waiting)
+        labels = [label for label in in_order(found) if (name := readable(label)) == name.strip() and name not in also]
+        header = (*COLUMNS, *also)
+        waiting.seek(0)
+        write_rows(_rows_of(waiting), stream, header, errors=False, labels=labels, hidden=[len(header) + len(labels)])
+
+
+def _rows_of(stream: BinaryIO) -> Iterator[Row]:
+    while stream.peek(1):  # type: ignore[attr-defined]
+        yield pickle.load(stream)
 
 
 def _possible_row(page: Page, also: Sequence[str]) -> Row:
@@ -113,11 +129,12 @@ def write_rows(
     errors: bool = True,
     marked: bool = False,
     labels: Sequence[str] = (),
+    hidden: Collection[int] = (),
 ) -> Written:
-    """Write tagged rows, with a readable column for each of the `labels`. Text that does not fit into a cell is truncated,
-    which the row's error says (without `errors` it is an exception)."""
+    """Write tagged rows, with a readable column for each of the `labels`; columns at `hidden` places are not shown. Text that
+    does not fit into a cell is truncated, which the row's error says (without `errors` it is an exception)."""
     written = Written()
-    with SheetWriter(stream) as sheet:
+    with SheetWriter(stream, look=hiding(hidden) if hidden else None) as sheet:
         sheet.row([*header, *map(readable, labels), *(ADDED if errors else ADDED[:2]), *([KEY] if marked else [])])
         for number, row in enumerate(rows):
             whole = [cell if isinstance(cell, int | float) else text_cell(cell) for cell in row.cells]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -16,8 +16,6 @@ from batag.pages.file import open_output
 from batag.pages.formats.sheet import MOST_CHARACTERS, MOST_ROWS, Cell, Look, SheetWriter, cut
 from batag.settings import settings
 
-MOST_COLUMNS = 16_384
-"""Excel's limit of columns."""
 _MOST_BYTES = 1 << 30
 _MEASURED = 300
 _NARROWEST, _WIDEST = 8, 48
@@ -26,6 +24,7 @@ _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 OWN, TAGS, PROBLEM = 0, 1, 2
 """The kinds of columns: the shop's own, tags, why a row has none."""
+_HIDES, _WRAPS = ' hidden="1"', ' wrapText="1"'
 _HEADERS, _BODIES, _FORMULAS = (1, 2, 3), (4, 5, 6), (7, 8, 9)
 
 
@@ -37,12 +36,16 @@ class Book(SheetWriter):
     def tail(self) -> str:
         whole = f"A1:{letters(self.columns - 1)}{max(self._rows, 1)}"
         return (
-            f'<autoFilter ref="{whole}"/><printOptions gridLines="1"/>'
+            f'<autoFilter ref="{whole}"/>{self.checks()}<printOptions gridLines="1"/>'
             '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.5" header="0.3" footer="0.3"/>'
             '<pageSetup paperSize="9" orientation="landscape" fitToHeight="0"/>'
             f"<headerFooter><oddFooter>&amp;C&amp;P / &amp;N</oddFooter></headerFooter>"
             f'<ignoredErrors><ignoredError sqref="{whole}" numberStoredAsText="1"/></ignoredErrors>'
         )
+
+    def checks(self) -> str:
+        """What may be typed into cells."""
+        return ""
 
     @property
     def full(self) -> bool:
@@ -87,7 +90,7 @@ class Books:
     def _begin(self) -> None:
         if self._look is None:
             widths = column_widths(self.header, self._waiting)
-            self._look = look(widths, self.kinds, font=_FONTS.get(self.language or "", "Calibri"))
+            self._look = look(widths, self.kinds, font=font_of(self.language))
             self._book = self._next()
             for cells in self._waiting:
                 self._put(cells)
@@ -123,7 +126,7 @@ class Books:
         self.long_cells += 1
         path = self.path.with_name(f"{self.path.stem}-long{self.path.suffix}")
         if self._long is None:
-            shown = look((12, 10, 24, 8, 80), (OWN,) * 5, font=_FONTS.get(self.language or "", "Calibri"))
+            shown = look((12, 10, 24, 8, 80), (OWN,) * 5, font=font_of(self.language))
             self._long = self._open(path, shown, 5)
             self._long.row(["file", "row", "column", "piece", "text"])
         for number, piece in enumerate(_pieces(cell), 1):
@@ -162,19 +165,29 @@ def shown_width(cell: Cell) -> int:
     return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in line)
 
 
-def look(widths: Sequence[int], kinds: Sequence[int], *, font: str) -> Look:
-    """How a workbook looks with columns of these widths and kinds."""
-    cols = "".join(f'<col min="{n}" max="{n}" width="{width}" customWidth="1"/>' for n, width in enumerate(widths, 1))
+def font_of(language: str | None) -> str:
+    """A font that has the letters of a language."""
+    return _FONTS.get(language or "", "Calibri")
+
+
+def look(widths: Sequence[int], kinds: Sequence[int], *, font: str, hidden: Collection[int] = (), wraps: bool = False) -> Look:
+    """How a workbook looks with columns of these widths and kinds. Columns at `hidden` places are not shown. If text
+    `wraps`, rows are as high as they need be."""
+    cols = "".join(
+        f'<col min="{n}" max="{n}" width="{width}" customWidth="1"{_HIDES if n - 1 in hidden else ""}/>'
+        for n, width in enumerate(widths, 1)
+    )
+    height = "" if wraps else ' customHeight="1"'
     head = (
         f'<worksheet xmlns="{_MAIN}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr><sheetViews><sheetView workbookViewId="0">'
         '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" '
-        'activeCell="A2" sqref="A2"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="18" customHeight="1"/>'
+        f'activeCell="A2" sqref="A2"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="18"{height}/>'
         f"<cols>{cols}</cols>"
     )
     return Look(
-        files={"xl/styles.xml": _styles(font), "xl/workbook.xml": _WORKBOOK},
+        files={"xl/styles.xml": _styles(font, wraps=wraps), "xl/workbook.xml": _WORKBOOK},
         head=head,
-        row=' ht="18" customHeight="1"',
+        row="" if wraps else ' ht="18" customHeight="1"',
         header=[_HEADERS[kind] for kind in kinds],
         body=[_BODIES[kind] for kind in kinds],
         formula=[_FORMULAS[kind] for kind in kinds],
@@ -187,7 +200,7 @@ _WORKBOOK = (
 )
 
 
-def _styles(font: str) -> str:
+def _styles(font: str, *, wraps: bool) -> str:
     """Three kinds of columns, each with a header, a body and a body for text that begins like a formula."""
     name = f'<name val="{escape(font)}"/>'
     inks = ("FF1F2933", "FF0B4F6C", "FF8A2B0E")
@@ -204,7 +217,8 @@ def _styles(font: str) -> str:
         f"<border><left/><right/><top/>{line}<diagonal/></border>",
     )
     # Of a text with several lines LibreOffice shows the first ones only from the top.
-    middle, first = '<alignment vertical="center"/>', '<alignment vertical="top"/>'
+    middle = '<alignment vertical="center"/>'
+    first = f'<alignment vertical="top"{_WRAPS if wraps else ""}/>'
     # Format 49 is text: what is typed into such a cell, and what is copied from it, keeps its zeros.
     cells = ['<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>']
     cells += [

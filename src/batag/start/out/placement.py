@@ -12,7 +12,7 @@ from pathlib import Path
 from batag.pages.file import digest, open_output
 
 WRITTEN = "written.json"
-_OURS = re.compile(r"(?:tags(?:-\d+|-long)?\.xlsx|tags\.csv|report\.html|to_review\.jsonl)")
+_OURS = re.compile(r"(?:tags(?:-\d+|-long)?\.xlsx|tags\.csv|report\.html|to_review\.(?:jsonl|xlsx))")
 
 
 def written_before(records: Iterable[Path]) -> frozenset[str]:
@@ -38,7 +38,8 @@ def place(made: Sequence[Path], out: Path, *, record: Path, before: Collection[s
         if digest(path) not in ours:
             kept = _free(path)
             path.rename(kept)
-            notes.append(f"{path.name} was changed since batag wrote it: your file is kept as {kept.name}")
+            todo = ": to have its labels used, put it into labels/person/" if path.stem == "to_review" else ""
+            notes.append(f"{path.name} was changed since batag wrote it: your file is kept as {kept.name}{todo}")
         elif path.name not in digests:
             path.unlink()  # a second workbook that is no longer needed
     for path in made:

@@ -10,6 +10,7 @@ from typing import Any
 from batag.pages.page import Page, Tag
 from batag.start.out.frequent import Drawn, Frequent
 from batag.start.out.rows import TaggedRow
+from batag.tagging.top import is_shown
 from batag.terms.key import both_keys, match_keys
 from batag.terms.lexicon import BRAND, read_lexicon
 from batag.terms.meaning import kind_of_label
@@ -135,7 +136,7 @@ class Surveyor:
         for tag in tags:
             survey.tags[tag.label] += 1
             survey.sources[tag.source] += 1
-            if tag.canonical is not None or tag.score is None:
+            if is_shown(tag):
                 forms.setdefault(tag.label, set()).add(tag.canonical or tag.text)
         survey.with_label.update(forms.keys())
         survey.tagless += not forms

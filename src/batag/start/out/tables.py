@@ -15,13 +15,13 @@ from typing import Any
 from batag.pages.corrections import readable
 from batag.pages.file import open_output
 from batag.pages.formats.row import text_cell
-from batag.pages.formats.sheet import MOST_CHARACTERS, Cell
+from batag.pages.formats.sheet import MOST_CHARACTERS, MOST_COLUMNS, Cell
 from batag.pages.layout import escape
 from batag.pages.page import Tag, without_surrogates
-from batag.start.out.book import MOST_COLUMNS, OWN, PROBLEM, TAGS, Books, stale_files
+from batag.start.out.book import OWN, PROBLEM, TAGS, Books, stale_files
 from batag.start.out.names import Names
 from batag.start.out.rows import TaggedRow
-from batag.tagging.top import top
+from batag.tagging.top import is_shown, top
 
 WORKBOOK, DELIMITED = "tags.xlsx", "tags.csv"
 TOP, NOT_TAGGED = "top tags", "not tagged because"
@@ -124,11 +124,11 @@ class TableWriter:
 
 
 def label_cells(tags: Sequence[Tag], labels: Sequence[str], names: Names) -> list[str]:
-    """The canonical forms of each label, in order of their first mention. Words of advertising, which have none, are left
-    out."""
+    """The canonical forms of each label, in order of their first mention. Words of advertising, which have none, are left out
+    unless a person tagged them: these are shown as they are written."""
     found: dict[str, dict[str, None]] = {label: {} for label in labels}
     for tag in tags:
-        if tag.label in found and (tag.canonical is not None or tag.score is None):
+        if tag.label in found and is_shown(tag):
             found[tag.label][_apart(names.of(tag))] = None
     return [SEPARATOR.join(forms) for forms in found.values()]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
+from batag.pages.corrections import in_order
 from batag.pages.formats.row import text_cell
 from batag.pages.page import Page
 from batag.segmentation.detection import possible_languages
@@ -19,6 +20,7 @@ from batag.start.out.frequent import Frequent
 from batag.start.out.names import Namer, Names
 from batag.start.out.report import ReportData, write_report
 from batag.start.out.review import TO_REVIEW, ReviewChooser, write_review
+from batag.start.out.review_book import REVIEW_BOOK, write_review_book
 from batag.start.out.richness import count_dial
 from batag.start.out.rows import part_columns, tagged_rows
 from batag.start.out.survey import Survey, Surveyor
@@ -27,8 +29,7 @@ from batag.tagging.tagger import Tagger
 
 REPORT = "report.html"
 _EVERY = 500
-_UNFINISHED = re.compile(r"\.(tags[^.]*\.(xlsx|csv)|report\.html|to_review\.jsonl)\.\d+\.tmp")
-_FIRST = ("brand", "goods", "feature")
+_UNFINISHED = re.compile(r"\.(tags[^.]*\.(xlsx|csv)|report\.html|to_review\.(?:jsonl|xlsx))\.\d+\.tmp")
 Progress = Callable[[str, int, float | None], None]
 
 
@@ -55,13 +56,13 @@ def write_out(
     report_language: str | None = None,
     progress: Progress = lambda step, rows, fraction: None,
 ) -> Written:
-    """Write `tags.xlsx`, `tags.csv`, `report.html` and `to_review.jsonl` of a tagged export into a folder."""
+    """Write `tags.xlsx`, `tags.csv`, `report.html`, `to_review.xlsx` and `to_review.jsonl` of a tagged export into a folder."""
     out.mkdir(parents=True, exist_ok=True)
     for path in out.iterdir():
         if _UNFINISHED.fullmatch(path.name):  # of a run that was killed
             path.unlink(missing_ok=True)
     header = export.header()
-    labels = sorted(labels, key=lambda label: _FIRST.index(label) if label in _FIRST else len(_FIRST))
+    labels = in_order(labels)
     total, counts, names, errors = _overview(tagged)
     problems = errors > 0 and (export.group is None or any(row.error for row in tagged_rows(export, tagged)))
     surveyor = Surveyor(labels, listed=facts.listed)
@@ -83,6 +84,7 @@ def write_out(
     progress("review", surveyor.survey.pages, None)
     chosen = chooser.chosen()
     write_review(chosen, out / TO_REVIEW)
+    write_review_book(chosen, out / REVIEW_BOOK, labels=labels, columns=export.columns, language=facts.language)
     progress("report", surveyor.survey.pages, None)
     drawn = surveyor.drawn.items
     data = ReportData(
@@ -96,7 +98,7 @@ def write_out(
         notes=tables.notes,
     )
     write_report(out / REPORT, data, language=report_language)
-    return Written((*tables.files, out / REPORT, out / TO_REVIEW), tables.notes, surveyor.survey)
+    return Written((*tables.files, out / REPORT, out / REVIEW_BOOK, out / TO_REVIEW), tables.notes, surveyor.survey)
 
 
 def _overview(tagged: Path) -> tuple[int, dict[str, int], Names, int]:

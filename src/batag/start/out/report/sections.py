@@ -13,6 +13,7 @@ from batag.start.out.report.highlight import dimmed, label_class, shown_page
 from batag.start.out.report.text import plain
 from batag.start.out.report.words import number, percent, say, say_label
 from batag.start.out.review import unsure
+from batag.tagging.top import is_shown
 
 _NAME = 60
 _TOP, _NEW, _PAGES, _REVIEW, _MISSING, _REASONS = 15, 20, 20, 10, 200, 10
@@ -126,7 +127,7 @@ def legend(labels: Sequence[str]) -> str:
 
 def _forms(page: Page, labels: Sequence[str], names: Names) -> str:
     """The canonical forms of a page."""
-    found = dict.fromkeys((tag.label, names.of(tag)) for tag in page.tags if tag.canonical)
+    found = dict.fromkeys((tag.label, names.of(tag)) for tag in page.tags if is_shown(tag))
     ordered = sorted(found, key=lambda each: labels.index(each[0]) if each[0] in labels else len(labels))
     made = [f'<span class="key {label_class(label, labels)}"></span>{plain(name, _NAME)}' for label, name in ordered]
     return chips(made[:20]) if made else f'<p class="quiet">{say("pages.notags")}</p>'
