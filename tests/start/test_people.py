@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -173,3 +174,23 @@ def test_the_workbook_of_a_start_is_corrected_in_excel_and_comes_back(batag: Run
     told = batag("start", export, "--out", shop, "--from", base_bundle(), "--no-learn")
     assert "to_review.xlsx" in told.stdout
     assert "印錯的字" in told.stderr
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp950"])
+def test_new_products_are_tagged_by_the_columns_and_the_encoding_of_the_shops_export(
+    batag: Run, tmp_path: Path, encoding: str
+) -> None:
+    shop = tmp_path / "shop"
+    started(batag, small_shop(tmp_path / "shop.csv"), shop, "--no-learn")
+    record = json.loads((shop / "shop.json").read_text(encoding="utf-8"))
+    record["reading"]["encoding"] = "cp950"  # as an export of Excel was
+    (shop / "shop.json").write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
+    new = write_table(tmp_path / "new.csv", [("商品編號", "商品名稱", "售價"), ("N1", TITLE, 1)], encoding=encoding)
+    done = batag("tag", shop, new)
+    assert done.returncode == 0, done.stderr
+    page = json.loads(done.stdout)
+    assert (page["id"], page["title"]) == ("N1", TITLE)
+    done = batag("tag", shop, new, "--out", tmp_path / "tagged.csv", "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "tagged.csv").open(encoding="utf-8", newline="") as stream:
+        assert [row["商品名稱"] for row in csv.DictReader(stream)] == [TITLE]

@@ -1,16 +1,27 @@
 """The bundle in use of a shop's folder: `CURRENT` names it."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from batag.errors import InputError
 
 SHOP, CURRENT = "shop.json", "CURRENT"
+_NO_TEXTS = ("brand", "category")
 
 
 def is_shop(folder: Path) -> bool:
     """Whether a folder is that of a shop."""
     return (folder / SHOP).is_file()
+
+
+def export_reading(folder: Path) -> tuple[dict[str, str], str | None]:
+    """The columns of a shop's export by field, and its encoding if it was not UTF-8; nothing for a folder that is no shop's."""
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        found = json.loads((folder / SHOP).read_bytes())
+        columns = {field: column for field, column in found["columns"].items() if field not in _NO_TEXTS}
+        return columns, found["reading"]["encoding"]
+    return {}, None
 
 
 def current_bundle(folder: Path) -> Path:

@@ -5,11 +5,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
 
+from batag.bundles.shop import export_reading
 from batag.catalogue.inputs import Inputs, find_inputs
 from batag.catalogue.job import Job
 from batag.catalogue.output import COMPRESSIONS
@@ -20,13 +21,14 @@ from batag.cli.files import note_by_file, note_lost_sources
 from batag.cli.options import Reading
 from batag.cli.terminal import bar, collected_problems, console, counted, escaped_cells, print_json
 from batag.engines.choice import LARGE_BYTES, choose_engine
-from batag.errors import UsageError
+from batag.errors import InputError, UsageError
 from batag.evaluation.operating_point import parse_richness
 from batag.pages.file import check_targets
 from batag.pages.formats import NEEDS_TOKENS, format_of_name, format_to_write
 from batag.pages.formats.format import PACKED_INSIDE
 from batag.pages.languages import check_language
 from batag.pages.page import MODEL
+from batag.pages.source import open_source
 from batag.terms.terms import Terms
 
 _LOG_SECONDS = 60
@@ -74,6 +76,26 @@ def check_labels(wanted: Sequence[str], known: Sequence[str]) -> None:
         raise UsageError(f"the bundle has no label {missing[0]!r}", todo=f"It has {', '.join(known)}")
 
 
+def of_shop(bundle: Path, reading: Reading, files: Sequence[str]) -> tuple[Reading, dict[str, str]]:
+    """How files are read for a shop's bundle: by the columns of its export, if they have them, and in its encoding if none
+    of them is UTF-8."""
+    columns, encoding = export_reading(bundle)
+    if encoding is None or reading.encoding is not None or not files or not all(map(_is_not_utf8, files)):
+        return reading, columns
+    console(error=True).print(f"{', '.join(files)}: not UTF-8, so read as {encoding}, as the shop's export", style="yellow")
+    return replace(reading, encoding=encoding), columns
+
+
+def _is_not_utf8(path: str) -> bool:
+    if not os.path.isfile(path):
+        return False
+    try:
+        open_source(path).close()
+    except InputError as error:
+        return error.what.startswith("is not UTF-8")
+    return False
+
+
 def run(
     bundle: Path,
     pages: Sequence[str],
@@ -101,7 +123,9 @@ def run(
         raise UsageError(f"this bundle has no operating points for richness {chosen.richness}", todo=todo)
     language = check_language(reading.language) if reading.language is not None else None
     paths = find_inputs(pages, format=reading.format, out=shape.out, one_file=shape.one_file)
-    inputs = Inputs(paths=paths, usual_columns=description.usual_columns, **reading.options | {"language": language})
+    reading, columns = of_shop(bundle, reading, paths)
+    usual = description.usual_columns | columns
+    inputs = Inputs(paths=paths, usual_columns=usual, **reading.options | {"language": language})
     job = Job(
         bundle=bundle,
         engine=choose_engine(description, wanted=engine, device=device, large=_is_large(inputs)),

@@ -165,7 +165,8 @@ def tag(
     if out is not None and os.path.isfile(out) and not restart:
         raise InputError("is there already", where=out, todo="Use --restart to replace it, or name another file")
     tagger = _loaded(bundle, chosen, engine=engine, device=device, stop_words=stop_words, terms=terms)
-    _stream(tagger, given, out, chosen, reading=reading, as_json=as_json)
+    reading, columns = cataloguing.of_shop(bundle, reading, [each for each in given if is_input(each)])
+    _stream(tagger, given, out, chosen, reading=reading, columns=columns, as_json=as_json)
 
 
 def _loaded(bundle: Path, chosen: Options, *, engine: str, device: str, stop_words: Path | None, terms: Terms) -> Tagger:
@@ -180,7 +181,14 @@ def _loaded(bundle: Path, chosen: Options, *, engine: str, device: str, stop_wor
 
 
 def _stream(
-    tagger: Tagger, pages: list[str], out: str | None, chosen: Options, *, reading: options.Reading, as_json: bool
+    tagger: Tagger,
+    pages: list[str],
+    out: str | None,
+    chosen: Options,
+    *,
+    reading: options.Reading,
+    columns: dict[str, str],
+    as_json: bool,
 ) -> None:
     """Tag page by page, to the terminal, a pipe or a file."""
     from batag.catalogue.tagged import choose
@@ -197,7 +205,7 @@ def _stream(
         end.callback(lambda: note_by_file(totals.languages_by_file))
 
         def tagged() -> Iterator[Page]:
-            how = reading.options | {"usual_columns": tagger.usual_columns}
+            how = reading.options | {"usual_columns": tagger.usual_columns | columns}
             given = text_or_pages(pages, field=MAIN_FIELD, doing="tagging", problems=found, **how)
             for prediction in tagger.predict(given):
                 kept = choose(tagger.tags_of(prediction, chosen.richness), chosen)
