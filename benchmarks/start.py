@@ -26,10 +26,11 @@ from batag.pages.page import Page, Tag
 from batag.start.evidence import Evidence
 from batag.start.learning.budget import Budget
 from batag.start.learning.equipped import equip
-from batag.start.learning.labelling import label_pages
+from batag.start.learning.labelling import label_pages, repeated
 from batag.start.learning.training import bundle_of, train
 from batag.start.lists import Lists, make_lists
 from batag.start.names import is_listed, own_names
+from batag.start.pipeline import OWN_BORDERS
 from batag.start.survey import BRAND_OF, Survey, survey_pages
 from batag.tagging.tagger import Tagger
 
@@ -124,7 +125,7 @@ def by_start(
     batag.write_pages(label_pages(sample, Tagger.load(equipped, device="cpu"), evidence), labels)
     files = [labels]
     if people:
-        batag.write_pages(people, folder / "people.jsonl")
+        batag.write_pages(repeated(people, others=len(sample)), folder / "people.jsonl")
         files.append(folder / "people.jsonl")
     languages = sorted({str(page.language) for page in sample})
     budget = Budget.of_run(folder, minutes)
@@ -140,11 +141,12 @@ def by_start(
         settings=settings,
     )
 
-    def way(bundle: Path) -> Way:
+    def way(bundle: Path, said: Evidence) -> Way:
         tagger = Tagger.load(bundle, device="cpu")
-        return lambda pages: [evidence(each, tags) for each, tags in predicted(tagger, bare(pages, column=False))]
+        return lambda pages: [said(each, tags) for each, tags in predicted(tagger, bare(pages, column=False))]
 
-    return way(equipped), way(bundle_of(folder / "run"))
+    after = Evidence.of(lists, column=BRAND_OF, shaping=len(people) < OWN_BORDERS)
+    return way(equipped, evidence), way(bundle_of(folder / "run"), after)
 
 
 def by_plain_training(folder: Path, labelled: Sequence[Page]) -> Way:

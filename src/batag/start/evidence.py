@@ -45,9 +45,12 @@ class Evidence:
         column: str | None,
         allowed: Iterable[str] | None = None,
         people: Mapping[Texts, tuple[Tag, ...]] | None = None,
+        shaping: bool = True,
     ) -> None:
         """`column` is the key of a row's brand in `Page.extra`; `allowed` are the names of a person's list, or None; `people`
-        are the tags of labelled pages by their texts."""
+        are the tags of labelled pages by their texts. Without `shaping` the model's tags stay as they are: it has learnt from
+        people which borders and goods they want."""
+        self._shaping = shaping
         self._people = dict(people or {})
         self._listed, self._column = tuple(terms), column
         self._allowed = None if allowed is None else frozenset(allowed)
@@ -60,14 +63,14 @@ class Evidence:
         self._folded: dict[str, frozenset[str]] = {}
 
     @classmethod
-    def of(cls, lists: Lists, *, column: str | None, people: Iterable[Page] = ()) -> Evidence:
+    def of(cls, lists: Lists, *, column: str | None, people: Iterable[Page] = (), shaping: bool = True) -> Evidence:
         """The evidence of lists and of pages that people labelled."""
         found = [term for term in lists.terms if term.pages or term.source == "lexicon"]
         said = {_texts(page): tuple(_of_person(tag, page) for tag in page.tags) for page in people}
-        return cls(found, column=column, allowed=lists.allowed(BRAND), people=said)
+        return cls(found, column=column, allowed=lists.allowed(BRAND), people=said, shaping=shaping)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._listed, self._column, self._allowed, self._people)
+        return _again, (self._listed, self._column, self._allowed, self._people, self._shaping)
 
     def digest(self) -> str:
         """A digest of all that its tags depend on."""
@@ -75,7 +78,7 @@ class Evidence:
         people = [
             (texts, [(tag.field, tag.start, tag.end, tag.label) for tag in self._people[texts]]) for texts in self._people
         ]
-        known = repr((everything, self._column, sorted(self._allowed or ()), sorted(people)))
+        known = repr((everything, self._column, sorted(self._allowed or ()), sorted(people), self._shaping))
         return hashlib.blake2b(known.encode(errors="replace"), digest_size=16).hexdigest()
 
     def key(self, page: Page) -> Hashable:
@@ -98,15 +101,16 @@ class Evidence:
                 made = [replace(tag, score=score) for tag in cut_tags(page, tokenized, [span], source=source)]
                 (own if is_own else listed).extend(made)
         of_row = overlaps(own)
-        kept = [tag for tag in goods.bordered(prediction, tags) if not of_row(tag)]
+        kept = [tag for tag in (goods.bordered(prediction, tags) if self._shaping else tags) if not of_row(tag)]
         known = {(tag.field, tag.start, tag.end, tag.label): tag for tag in kept}
         added = [tag for tag in listed if (tag.field, tag.start, tag.end, tag.label) not in known]
         # A longer tag of the model says more than the term inside it: 三門冰箱 and 冰箱.
         added = [tag for tag in added if not any(_beats(other, tag) for other in kept if _meet(other, tag))]
         of_lists = overlaps(added)
         all_of_them = [*(tag for tag in kept if not of_lists(tag)), *own, *added]
-        all_of_them += goods.of_title(prediction, all_of_them)
-        all_of_them = _without_doubtful(all_of_them)
+        if self._shaping:
+            all_of_them += goods.of_title(prediction, all_of_them)
+            all_of_them = _without_doubtful(all_of_them)
         order = {field.name: number for number, field in enumerate(prediction.fields)}
         return sorted(all_of_them, key=lambda tag: (order[tag.field], tag.start))
 
@@ -176,6 +180,10 @@ def _beats(model: Tag, listed: Tag) -> bool:
 
 
 def _again(
-    terms: tuple[Term, ...], column: str | None, allowed: frozenset[str] | None, people: dict[Texts, tuple[Tag, ...]]
+    terms: tuple[Term, ...],
+    column: str | None,
+    allowed: frozenset[str] | None,
+    people: dict[Texts, tuple[Tag, ...]],
+    shaping: bool,
 ) -> Evidence:
-    return Evidence(terms, column=column, allowed=allowed, people=people)
+    return Evidence(terms, column=column, allowed=allowed, people=people, shaping=shaping)

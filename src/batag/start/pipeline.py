@@ -19,7 +19,7 @@ from batag.start.folder import read_json, write_json
 from batag.start.learning import training, unlisted
 from batag.start.learning.comparison import Comparison, compare
 from batag.start.learning.equipped import equip
-from batag.start.learning.labelling import by_source, label_pages
+from batag.start.learning.labelling import by_source, label_pages, repeated
 from batag.start.lists import Lists, make_lists, propose, saved_lists
 from batag.start.survey import BRAND_OF, Survey, load, read_rows, save, survey_pages
 from batag.start.tagging import tag_export
@@ -32,6 +32,8 @@ FEWEST_TO_LEARN, FEWEST_OF_PEOPLE = 50, 10
 HELD, MOST_HELD, HELD_OF_PEOPLE = 10, 200, 5
 """Every tenth labelled page, and not many more than 200 of them, is held back, and every fifth of people's: on these it is
 seen whether learning helped."""
+OWN_BORDERS = 50
+"""A bundle that has learnt from so many pages of people draws their borders, and the lexicon's are not put over them."""
 PEOPLE, HELD_PEOPLE = "people.jsonl", "held_people.jsonl"
 
 
@@ -91,7 +93,8 @@ class Start(Task):
         kept = people[::HELD_OF_PEOPLE] if len(people) >= FEWEST_OF_PEOPLE else []
         write_pages(kept, self.run / HELD_PEOPLE)
         back = {id(page) for page in (*held, *kept)}
-        write_pages((page for page in people if id(page) not in back), self.run / PEOPLE)
+        own = [page for page in people if id(page) not in back]
+        write_pages(repeated(own, others=len(made) - len(held)), self.run / PEOPLE)
         write_pages((page for page in made if id(page) not in back), self.shop.path("labels"))
         known = sum(any(tag.source != "model" for tag in page.tags) for page in made)
         found = {"pages": len(made), "known": known, "people": len(theirs), "sources": by_source(made)}
@@ -179,7 +182,9 @@ class Start(Task):
         self.shop.use(target)
         return target
 
-    def tag(self, survey: Survey, lists: Lists, bundle: Path, *, problems: Problems, watch: Any) -> Totals:
+    def tag(
+        self, survey: Survey, lists: Lists, bundle: Path, *, learnt: bool = False, problems: Problems, watch: Any
+    ) -> Totals:
         """Tag the whole export."""
         return tag_export(
             self.rows,
@@ -190,5 +195,6 @@ class Start(Task):
             terms=self.terms(survey),
             pages=survey.pages,
             problems=problems,
+            shaping=not learnt or int(read_json(self.run / "labels.json").get("people", 0)) < OWN_BORDERS,
             watch=watch,
         )

@@ -42,6 +42,7 @@ def tag_export(
     terms: Terms,
     pages: int,
     problems: Problems,
+    shaping: bool = True,
     watch: Callable[[Totals], None] = lambda totals: None,
 ) -> Totals:
     """Tag the export, or go on with it; parts of an older bundle or export are replaced."""
@@ -59,7 +60,7 @@ def tag_export(
             workers=cores,
             restart=restart,
             terms=terms,
-            marking=Evidence.of(lists, column=column, people=people),
+            marking=Evidence.of(lists, column=column, people=people, shaping=shaping),
         ).run(problems=problems, watch=watch)
 
     try:

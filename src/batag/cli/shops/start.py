@@ -164,7 +164,7 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
     show_choice(bundle, learnt=ships, base=task.options.base, why=why, err=err)
     task.budget.save()
     with job_bar(str(task.shop.path("tagged"))) as tagging:
-        totals = task.tag(survey, lists, bundle, problems=problems, watch=tagging)
+        totals = task.tag(survey, lists, bundle, learnt=ships, problems=problems, watch=tagging)
     err.print(summary(totals, str(task.shop.path("tagged"))))
     with bar("writing the files for people", err, total=1.0) as show:
 

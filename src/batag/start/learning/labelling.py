@@ -13,6 +13,8 @@ from batag.tagging.tagger import Tagger
 
 SURE = 0.5
 """The base bundle's own tags count as labels from this score on (a calibrated probability)."""
+MOST_REPEATS, SHARE_OF_PEOPLE = 8, 1.5
+"""People's pages are learnt several times, so that they are this many times the others, but none more often than this."""
 
 
 def label_pages(
@@ -24,6 +26,13 @@ def label_pages(
         page, tags = prediction.page, evidence(prediction, own)
         plain = (replace(tag, normal=None, canonical=None, category=None) for tag in tags)
         yield replace(page, tags=tuple(plain), labelled=True, reviewed=False)
+
+
+def repeated(people: Sequence[Page], *, others: int) -> Iterator[Page]:
+    """Yield people's pages as often as they should be learnt beside so many others; repeats have ids of their own."""
+    times = max(1, min(MOST_REPEATS, round(SHARE_OF_PEOPLE * others / max(len(people), 1))))
+    for turn in range(times):
+        yield from (replace(page, id=f"{page.id}#{turn}") if turn else page for page in people)
 
 
 def by_source(pages: Iterable[Page]) -> dict[str, int]:
