@@ -1,7 +1,8 @@
 """A bundle on 120 hand-written shop pages (zh-Hant, ja, en; brand and goods), which no choice was made by: a last report.
 
-Run `python benchmarks/shop_pages.py BUNDLE [--richness POINT] [--json] [--wrong FILE]`, or `--start MINUTES` in the place of
-BUNDLE for what `batag start` makes of the same pages as a CSV without labels. A tag is right by its exact borders, or
+Run `python benchmarks/shop_pages.py BUNDLE [--richness POINT] [--json] [--wrong FILE]`, with `--dev` on other pages, by which
+choices are made, or with `--start MINUTES` in the place of BUNDLE on what `batag start` makes of the same pages as a CSV
+without labels. A tag is right by its exact borders, or
 ("same end") if a true tag of its label ends where it ends. The rule for borders is in docs/labelling.md.
 """
 
@@ -112,19 +113,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("bundle", nargs="?", default="starter")
     parser.add_argument("--start", type=float, metavar="MINUTES", help="score batag start with this time to learn in")
+    parser.add_argument("--dev", action="store_true", help="the pages for choices instead of those of the last report")
     parser.add_argument("--richness", help="clean, balanced, rich or a number from 0 to 1; default: balanced")
     parser.add_argument("--json", action="store_true", help="print all scores as JSON")
     parser.add_argument("--wrong", type=new_file, help="a JSONL file for what was missed or wrongly tagged on each page")
     options = parser.parse_args()
+    if options.dev and options.start:
+        parser.error("--start has no dev pages: they are no export")
     try:
         scores, wrong = {}, []
         predicted: list[Sequence[batag.Tag]]
         tagger = batag.load(options.bundle)
         for language in LANGUAGES:
-            pages = list(batag.read_pages(FOLDER / f"{language}.jsonl", strict=True))
+            folder = FOLDER / "dev" if options.dev else FOLDER
+            pages = list(batag.read_pages(folder / f"{language}.jsonl", strict=True))
             if options.start:
-                with tempfile.TemporaryDirectory() as folder:
-                    tagged = started(language, Path(folder) / "shop", minutes=options.start)
+                with tempfile.TemporaryDirectory() as room:
+                    tagged = started(language, Path(room) / "shop", minutes=options.start)
                 predicted = [tagged[page.id] for page in pages]
             else:
                 predicted = [tagger.tag(page, richness=options.richness) for page in pages]
