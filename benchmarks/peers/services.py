@@ -21,8 +21,7 @@ FOLDER = Path(__file__).parent
 LUA = """
 local requests, number = {}, 0
 wrk.method, wrk.headers["Content-Type"] = "POST", "application/json"
-function init(args)
-  wrk.init(args)
+function init()
   for line in io.lines(os.getenv("BODIES")) do requests[#requests + 1] = wrk.format(nil, "/v1/tag", nil, line) end
   number = math.random(#requests)
 end

@@ -265,6 +265,7 @@ def test_a_text_is_no_page_and_one_page_is_not_many() -> None:
 def test_the_address_of_a_path_is_answered_with_that_of_the_service() -> None:
     with pytest.raises(UsageError, match=r"Give the address without /v1/tag: http://localhost:8080$"):
         Client("http://localhost:8080/v1/tag")
+    Client("http://v1/").close()  # the name of a machine
 
 
 @pytest.mark.parametrize(

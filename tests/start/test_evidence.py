@@ -100,3 +100,11 @@ def test_a_page_whose_line_ends_excel_has_changed_still_has_the_tags_of_the_pers
     of_excel = Page("1", {"title": "ACME\n跑鞋 R-77\n黑"}, tags=(tag,), labelled=True, reviewed=True)
     evidence = Evidence.of(Lists(terms=()), column=None, people=[of_excel])
     assert tagged(evidence, row, ("R-77", "goods", 0.9)) == [("跑鞋", "goods", "person")]
+
+
+def test_a_page_with_a_character_that_no_cell_can_have_still_has_the_tags_of_the_person() -> None:
+    row = page("ACME\v跑鞋 R-77", "")
+    tag = Tag("title", 4, 7, "goods", "\ufffd跑鞋", source="person")
+    of_excel = Page("1", {"title": "ACME\ufffd跑鞋 R-77"}, tags=(tag,), labelled=True, reviewed=True)
+    evidence = Evidence.of(Lists(terms=()), column=None, people=[of_excel])
+    assert tagged(evidence, row, ("R-77", "goods", 0.9)) == [("\v跑鞋", "goods", "person")]

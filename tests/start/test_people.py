@@ -14,6 +14,7 @@ from tests.conftest import Run
 from tests.start.shops import base_bundle, small_shop, write_table
 from tests.start.test_start import started
 
+from batag.start import people as people_module
 from batag.start.people import People, Reading, files_of, own_label, read_people
 
 LABELS = ("brand", "goods", "feature")
@@ -77,6 +78,21 @@ def test_a_row_that_a_person_has_checked_is_known_by_many_words(tmp_path: Path, 
     people = read(tmp_path)
     assert tags_of(people) == [[("brand", "象印")]]
     assert people.unseen == 2
+
+
+def test_names_are_looked_for_only_in_rows_that_a_person_has_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A whole `tags.xlsx` comes back for the sake of a few rows.
+    asked: list[str] = []
+
+    def names(text: str, kind: str | None, own: str) -> list[str]:
+        asked.append(text)
+        return [text, "HITACHI"]
+
+    monkeypatch.setattr(people_module, "_names", names)
+    rows = [("HITACHI 冰箱", "日立", "yes"), *((f"SHARP 冰箱 {number}", "夏普", "") for number in range(5))]
+    workbook(tmp_path / "tags.xlsx", ("商品名稱", "brand (tags)", "reviewed"), *rows)
+    assert tags_of(read(tmp_path)) == [[("brand", "HITACHI")]]
+    assert asked == ["日立"]
 
 
 def test_a_checked_row_without_any_text_of_tags_has_no_tags(tmp_path: Path) -> None:

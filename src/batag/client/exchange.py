@@ -58,7 +58,7 @@ def base_url(url: str) -> str:
     """The address of a service, checked."""
     if not re.match(r"https?://[^/]", url):
         raise UsageError(f"{url!r} is not the address of a service", todo="Write it as http://localhost:8080")
-    if path := re.search(r"/v1(/|$).*", url):
+    if path := re.search(r"(?<!/)/v1(/|$).*", url):
         raise UsageError(f"{url!r} is a path of a service", todo=f"Give the address without {path[0]}: {url[: path.start()]}")
     return url.rstrip("/")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +13,7 @@ from batag.labels.weak import Terms
 from batag.pages.check import overlaps
 from batag.pages.page import COLUMN, MODEL, PERSON, TERMS, Page, Tag
 from batag.start import goods
+from batag.start.cells import in_cell, tag_in_cell, tag_of_cell
 from batag.start.lists import BRAND, GOODS, Lists, Term
 from batag.start.names import NamesByValue, is_listed
 from batag.start.survey import cell_text
@@ -25,7 +25,6 @@ DOUBTFUL = 0.75
 """Below it, a tag that only the model has is dropped on a page where lists have others of its label."""
 
 
-_CHARACTER = re.compile(r"\r\n|.", re.DOTALL)
 Texts = tuple[tuple[str, str], ...]
 """The fields of a page with their texts."""
 
@@ -88,7 +87,7 @@ class Evidence:
     def __call__(self, prediction: Prediction, tags: Sequence[Tag]) -> list[Tag]:
         """The tags of a page with those of the evidence, in order of position."""
         if self._people and (said := self._people.get(_texts(prediction.page))) is not None:
-            return [_on_page(tag, prediction.page) for tag in said]
+            return [tag_of_cell(tag, prediction.page[tag.field]) for tag in said]
         page, mine = prediction.page, self._own(self._value(prediction.page))
         own: list[Tag] = []
         listed: list[Tag] = []
@@ -127,27 +126,12 @@ class Evidence:
 
 
 def _texts(page: Page) -> Texts:
-    return tuple(sorted((name, _lines(text)) for name, text in page.fields.items() if text))
-
-
-def _lines(text: str) -> str:
-    """A text with the line ends that Excel leaves in it."""
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return tuple(sorted((name, in_cell(text)) for name, text in page.fields.items() if text))
 
 
 def _of_person(tag: Tag, page: Page) -> Tag:
-    """A person's tag as a catalogue has it, at its place in the text with line ends of one character."""
-    start, end = (len(_lines(page[tag.field][:place])) for place in (tag.start, tag.end))
-    return replace(tag, start=start, end=end, score=1.0, source=PERSON)
-
-
-def _on_page(tag: Tag, page: Page) -> Tag:
-    """A person's tag at its place in the page as the export has it."""
-    if "\r" not in (text := page[tag.field]):
-        return tag
-    places = [found.start() for found in _CHARACTER.finditer(text)] + [len(text)]
-    start, end = places[tag.start], places[tag.end]
-    return replace(tag, start=start, end=end, text=text[start:end])
+    """A person's tag as a catalogue has it, at its place in the text as Excel gives it back."""
+    return replace(tag_in_cell(tag, page[tag.field]), score=1.0, source=PERSON)
 
 
 def _without_doubtful(tags: Sequence[Tag]) -> list[Tag]:

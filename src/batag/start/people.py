@@ -18,6 +18,7 @@ from batag.pages.mentions import occurrences
 from batag.pages.page import Page
 from batag.pages.problems import SKIPPED_TAG, Problem
 from batag.pages.source import Source
+from batag.pages.tags import yes_or_no
 from batag.start.columns import guess_columns
 from batag.start.names import names_of, own_names
 from batag.start.survey import cell_text
@@ -136,8 +137,8 @@ def _has_text(source: Source) -> bool:
 
 def _in_words_of_page(row: Mapping[str, Any], source: Source, brand: str | None) -> Mapping[str, Any]:
     """The row with the names of its page in the cells of tags: `tags.xlsx` says 日立 where the page says HITACHI."""
-    if row.get("tags"):
-        return row  # these cells have the words of the page already
+    if row.get("tags") or not yes_or_no(row.get("reviewed")):
+        return row  # these cells have the words of the page already, or are not used
     given = {name: cell for name, cell in row.items() if is_readable(name) and isinstance(cell, str) and cell.strip()}
     if not given:
         return row

@@ -103,6 +103,7 @@ class SheetWriter:
         """Write one row."""
         self._rows += 1
         look, first = self._look, self._rows == 1
+        shape = self.shape_of(cells)
         own = look.header if first else look.body
         made = (
             _cell(
@@ -113,7 +114,11 @@ class SheetWriter:
             )
             for place, cell in enumerate(cells)
         )
-        self._put(f'<row r="{self._rows}"{look.row}>{"".join(made)}</row>'.encode())
+        self._put(f'<row r="{self._rows}"{shape}>{"".join(made)}</row>'.encode())
+
+    def shape_of(self, cells: Sequence[Cell]) -> str:
+        """The attributes of a row, such as its height."""
+        return self._look.row
 
     @property
     def size(self) -> int:

@@ -19,6 +19,8 @@ from batag.settings import settings
 _MOST_BYTES = 1 << 30
 _MEASURED = 300
 _NARROWEST, _WIDEST = 8, 48
+_SHOWN = 2_000
+"""More characters of a cell fit into no row."""
 _FONTS = {"zh-Hant": "Microsoft JhengHei", "zh-Hans": "Microsoft YaHei", "ja": "Yu Gothic"}
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -161,8 +163,13 @@ def column_widths(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tupl
 
 def shown_width(cell: Cell) -> int:
     """The width of the first line of a cell; Chinese and Japanese letters are two wide."""
-    line = str(cell)[: 2 * _WIDEST].split("\n", 1)[0]
+    line = str(cell)[:_SHOWN].split("\n", 1)[0]
     return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in line)
+
+
+def lines_of(cell: Cell, width: int) -> int:
+    """How many lines a cell has in a column of a width, if its text wraps."""
+    return sum(-(-shown_width(line) // width) or 1 for line in str(cell)[:_SHOWN].split("\n"))
 
 
 def font_of(language: str | None) -> str:

@@ -10,14 +10,17 @@ from batag.pages.corrections import readable, shown
 from batag.pages.fields import KNOWN_KEYS, MAIN_FIELD
 from batag.pages.file import open_output
 from batag.pages.formats.row import Row, tags_json
-from batag.pages.formats.sheet import MOST_CHARACTERS, cut, possible
+from batag.pages.formats.sheet import MOST_CHARACTERS, Cell, cut
 from batag.pages.layout import KEY
 from batag.pages.page import Page
-from batag.start.out.book import OWN, PROBLEM, TAGS, Book, column_widths, font_of, letters, look
+from batag.start.cells import in_cell, tag_in_cell
+from batag.start.out.book import OWN, PROBLEM, TAGS, Book, column_widths, font_of, letters, lines_of, look
 
 REVIEW_BOOK = "to_review.xlsx"
 _ANSWERS = {"zh-Hant": ("是", "否"), "zh-Hans": ("是", "否"), "ja": ("はい", "いいえ")}
 _HIDDEN = ("language", "tags", KEY)
+_LINE, _MOST_LINES = 15, 20
+"""The height of a line in points, and the lines of the highest row: Excel allows no more than 409 points."""
 _OWN = frozenset({*KNOWN_KEYS, *_HIDDEN, "unsure"})
 
 
@@ -26,6 +29,12 @@ class ReviewSheet(Book):
 
     reviewed = 0
     answers: tuple[str, str] = ("yes", "no")
+    widths: Sequence[int] = ()
+
+    def shape_of(self, cells: Sequence[Cell]) -> str:
+        """As high as its text, which no program works out when it opens the workbook."""
+        lines = max((lines_of(cell, width) for cell, width in zip(cells, self.widths, strict=False)), default=1)
+        return f' ht="{_LINE * min(lines, _MOST_LINES) + 3}" customHeight="1"'
 
     def checks(self) -> str:
         column, rows = letters(self.reviewed), max(self._rows, 2)
@@ -40,7 +49,7 @@ def write_review_book(
 ) -> None:
     """Write the pages with the shop's own names of `columns` and a readable column for each label. What programs need (where
     the tags stand, which column is which field) is in hidden columns."""
-    made = [page for page in map(_possible, pages) if _fits(page)]
+    made = [page for page in map(_as_it_comes_back, pages) if _fits(page)]
     fields = list(dict.fromkeys([MAIN_FIELD, *(name for page in made for name in page.fields)]))
     names = {field: columns.get(field, field) for field in ("id", *fields)}
     own = {field: name if _is_free(name, field, names, labels) else field for field, name in names.items()}
@@ -49,10 +58,11 @@ def write_review_book(
     rows = [_cells(page, own, labels, reviewed=answers[1]) for page in made]
     kinds = [OWN] * len(own) + [TAGS] * len(labels) + [PROBLEM, OWN] + [OWN] * len(_HIDDEN)
     hidden = range(len(header) - len(_HIDDEN), len(header))
-    shape = look(column_widths(header, rows), kinds, font=font_of(language), hidden=hidden, wraps=True)
+    widths = column_widths(header, rows)
+    shape = look(widths, kinds, font=font_of(language), hidden=hidden, wraps=True)
     with open_output(path) as stream, ReviewSheet(stream, look=shape) as sheet:
         sheet.columns, sheet.reviewed = len(header), header.index("reviewed")
-        sheet.answers = answers
+        sheet.answers, sheet.widths = answers, widths[: -len(_HIDDEN)]
         for cells in (header, *rows):
             sheet.row(cells)
 
@@ -63,9 +73,10 @@ def _is_free(name: str, field: str, names: Mapping[str, str], labels: Sequence[s
     return name.strip() == name and name.casefold() not in taken and [*names.values()].count(name) == 1
 
 
-def _possible(page: Page) -> Page:
-    tags = tuple(replace(tag, text=possible(tag.text)) for tag in page.tags)
-    return replace(page, fields={name: possible(text) for name, text in page.fields.items()}, tags=tags)
+def _as_it_comes_back(page: Page) -> Page:
+    """The page with texts that no program changes when it saves the workbook, so that its tags stay where they are."""
+    tags = tuple(tag_in_cell(tag, page[tag.field]) for tag in page.tags)
+    return replace(page, fields={name: in_cell(text) for name, text in page.fields.items()}, tags=tags)
 
 
 def _fits(page: Page) -> bool:
