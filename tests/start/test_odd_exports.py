@@ -123,6 +123,15 @@ def test_a_title_above_the_names_of_the_columns_is_told(tmp_path: Path, lines: l
     assert "Delete the rows above" in str(error.value)
 
 
+def test_a_first_row_with_a_column_that_the_user_has_named_is_not_doubted(tmp_path: Path) -> None:
+    path = write_table(
+        tmp_path / "shop.csv", [("t1", "t2"), ("Tags, brand, color and size", "1"), ("Laptop, brand, color", "2")]
+    )
+    with pytest.raises(InputError, match="name one: --columns title=NAME"):
+        read_table(str(path))
+    assert read_table(str(path), columns=["t1"]).names == ("t1", "t2")
+
+
 @pytest.mark.parametrize("name", ["shop.xls", "shop.txt"])
 @pytest.mark.parametrize("encoding", ["utf-8", "cp950", "utf-16"])
 @pytest.mark.parametrize("separator", [",", "\t"])

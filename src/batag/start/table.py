@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -43,8 +43,9 @@ class Table:
         return [text for row in self.rows if (text := row.get(name, "").strip())]
 
 
-def read_table(path: str, *, format: str | None = None, encoding: str | None = None) -> Table:
-    """Read the first rows of an export; an encoding that is not given and is not UTF-8 is guessed."""
+def read_table(path: str, *, format: str | None = None, encoding: str | None = None, columns: Collection[str] = ()) -> Table:
+    """Read the first rows of an export; an encoding that is not given and is not UTF-8 is guessed. If the user has named one of
+    its `columns`, nobody doubts its first row."""
     if once_only(path):
         raise InputError("can be read only once", where=path, todo="Save the export to a file: it is read several times")
     if format is not None:
@@ -84,10 +85,12 @@ def read_table(path: str, *, format: str | None = None, encoding: str | None = N
         todo = "Delete what stands above the names of the columns, so that they are the first row"
         raise InputError(what, where=path, todo=todo)
     texts = tuple({written: _text(row.get(key)) for key, written in own.items()} for row in rows)
-    if (misnamed and not rows) or _are_below(tuple(own.values()), texts[:_ABOVE]):
+    named = not {*own.values()}.isdisjoint(columns)
+    if (misnamed and not rows) or (not named and _are_below(tuple(own.values()), texts[:_ABOVE])):
         first = " ".join(filter(None, source.header))[:60]
         what = f"begins with a row that does not look like names of columns ({first})"
         todo = "Delete the rows above the names of the columns, so that these are the first row, and save the file again"
+        todo += "; if they are the first row, name one: --columns title=NAME"
         raise InputError(what, where=path, todo=todo)
     if not rows:
         raise InputError("has no row with a product", where=path, todo="Export the shop's products again")

@@ -69,7 +69,7 @@ def start(
     err = console(error=True)
     check_targets([problems], [export, taxonomy])
     given, listed, settings = _columns(columns), _lists(terms or []), parsed_settings(set_ or [])
-    table = read_table(export, format=format, encoding=encoding)
+    table = read_table(export, format=format, encoding=encoding, columns=given.values())
     if table.guessed:
         err.print(f"{export} is not UTF-8; it is read as {table.encoding} (--encoding changes that)", style="yellow")
     found = guess_columns(table, given)
