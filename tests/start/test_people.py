@@ -210,3 +210,15 @@ def test_new_products_are_tagged_by_the_columns_and_the_encoding_of_the_shops_ex
     assert done.returncode == 0, done.stderr
     with (tmp_path / "tagged.csv").open(encoding="utf-8", newline="") as stream:
         assert [row["商品名稱"] for row in csv.DictReader(stream)] == [TITLE]
+
+
+def test_a_product_that_two_files_have_is_learnt_once_and_contradictions_are_said(tmp_path: Path) -> None:
+    page = {"id": "1", "title": "NORDVIK boots", "reviewed": True}
+    brand = {"field": "title", "start": 0, "end": 7, "label": "brand", "source": "person"}
+    for name, tags in (("a", [brand]), ("b", [brand]), ("c", [])):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({**page, "id": name, "tags": tags}) + "\n", encoding="utf-8")
+    found = read_people(tmp_path, Reading(labels=["brand"]))
+    assert [(each.id, each.tags) for each in found.pages] == [("c", ())]
+    (said,) = found.refused
+    assert "b.jsonl:1" in said
+    assert "c.jsonl:1 has other labels" in said

@@ -65,7 +65,7 @@ class Evidence:
     def of(cls, lists: Lists, *, column: str | None, people: Iterable[Page] = (), shaping: bool = True) -> Evidence:
         """The evidence of lists and of pages that people labelled."""
         found = [term for term in lists.terms if term.pages or term.source == "lexicon"]
-        said = {_texts(page): tuple(_of_person(tag, page) for tag in page.tags) for page in people}
+        said = {texts_of(page): tuple(_of_person(tag, page) for tag in page.tags) for page in people}
         return cls(found, column=column, allowed=lists.allowed(BRAND), people=said, shaping=shaping)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -86,7 +86,7 @@ class Evidence:
 
     def __call__(self, prediction: Prediction, tags: Sequence[Tag]) -> list[Tag]:
         """The tags of a page with those of the evidence, in order of position."""
-        if self._people and (said := self._people.get(_texts(prediction.page))) is not None:
+        if self._people and (said := self._people.get(texts_of(prediction.page))) is not None:
             return [tag_of_cell(tag, prediction.page[tag.field]) for tag in said]
         page, mine = prediction.page, self._own(self._value(prediction.page))
         own: list[Tag] = []
@@ -125,7 +125,8 @@ class Evidence:
         return self._folded[value]
 
 
-def _texts(page: Page) -> Texts:
+def texts_of(page: Page) -> Texts:
+    """What tells a page from others, whatever its id and line ends."""
     return tuple(sorted((name, in_cell(text)) for name, text in page.fields.items() if text))
 
 

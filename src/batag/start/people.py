@@ -20,6 +20,7 @@ from batag.pages.problems import SKIPPED_TAG, Problem
 from batag.pages.source import Source
 from batag.pages.tags import yes_or_no
 from batag.start.columns import guess_columns
+from batag.start.evidence import Texts, texts_of
 from batag.start.names import names_of, own_names
 from batag.start.survey import cell_text
 from batag.start.table import open_table, read_table, table_format
@@ -65,7 +66,23 @@ def read_people(folder: Path, reading: Reading) -> People:
     people = People()
     for path in files_of(folder):
         _read(path, reading, people)
+    people.pages = _once(people)
     return people
+
+
+def _once(people: People) -> list[Page]:
+    """Each product once, with the labels that were read last; where files contradict each other, it is said."""
+    kept: dict[Texts, Page] = {}
+    for page in people.pages:
+        texts = texts_of(page)
+        if (before := kept.pop(texts, None)) is not None and _places(before) != _places(page):
+            people.refused.append(f"{before.where}: {page.where} has other labels for the same product, which are used instead")
+        kept[texts] = page
+    return list(kept.values())
+
+
+def _places(page: Page) -> set[tuple[str, int, int, str]]:
+    return {(tag.field, tag.start, tag.end, tag.label) for tag in page.tags}
 
 
 def own_label(label: str, labels: Collection[str]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from batag.pages.file import digest
 from batag.pages.formats import read_pages, write_pages
 from batag.pages.page import Page
 from batag.pages.problems import Problems
-from batag.start.evidence import Evidence
+from batag.start.evidence import Evidence, texts_of
 from batag.start.folder import read_json, write_json
 from batag.start.learning import training, unlisted
 from batag.start.learning.comparison import Comparison, compare
@@ -33,7 +34,7 @@ HELD, MOST_HELD, HELD_OF_PEOPLE = 10, 200, 5
 """Every tenth labelled page, and not many more than 200 of them, is held back, and every fifth of people's: on these it is
 seen whether learning helped."""
 OWN_BORDERS = 50
-"""A bundle that has learnt from so many pages of people draws their borders, and the lexicon's are not put over them."""
+"""When people have labelled so many pages, the learnt bundle draws their borders, and the lexicon's are not put over them."""
 PEOPLE, HELD_PEOPLE = "people.jsonl", "held_people.jsonl"
 
 
@@ -83,8 +84,9 @@ class Start(Task):
         if (found := read_json(self.run / "labels.json")) and self.shop.path("labels").is_file():
             return found
         people = list(self.reviewed(Problems()))
-        theirs = {page.id for page in people}
-        chosen = [page for page in sample if page.id not in theirs][: round(training.PAGES_A_MINUTE * self.options.minutes)]
+        theirs = set(map(texts_of, people))
+        others = (page for page in sample if texts_of(page) not in theirs)
+        chosen = list(islice(others, round(training.PAGES_A_MINUTE * self.options.minutes)))
         tagger = Tagger.load(bundle, engine="auto", device="cpu")
         made = list(label_pages(chosen, tagger, self.evidence(lists, column=BRAND_OF), watch=watch))
         self.shop.path("labels").parent.mkdir(parents=True, exist_ok=True)

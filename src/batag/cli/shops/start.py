@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -106,8 +107,14 @@ def start(
     opened = [path for path in made["files"] if path.endswith((".xlsx", ".html")) and path != str(to_review)]
     shown.print(f"Open {' and '.join(opened)}")
     how = "correct its columns of tags, write yes (是, はい) under reviewed in the rows that are right now"
-    again = f"put the file into {shop.path('people')} and run the same command again"
+    again = f"save it as {_free_name(shop.path('people'))} and run the same command again"
     shown.print(f"To teach it, open {to_review}: {how}, {again}")
+
+
+def _free_name(folder: Path) -> Path:
+    """A name for the next corrections, so that they replace none of those before."""
+    names = (folder / f"review-{number:04}.xlsx" for number in count(1))
+    return next(path for path in names if not path.exists())
 
 
 def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
