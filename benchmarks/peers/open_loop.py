@@ -64,10 +64,13 @@ async def _one(port: int, request: bytes, free: asyncio.LifoQueue[object], outco
     link = await free.get()
     status = 0
     try:
-        reader, writer = link or await asyncio.open_connection("127.0.0.1", port)  # type: ignore[misc]
-        link = reader, writer
-        writer.write(request)
-        head = await reader.readuntil(b"\r\n\r\n")
+        try:
+            link, head = await _asked(port, link, request)
+        except (OSError, asyncio.IncompleteReadError):
+            if link is None:
+                raise
+            link, head = await _asked(port, None, request)  # a connection that was idle for long may be closed
+        reader, _ = link  # type: ignore[misc]
         status = int(head[9:12])
         lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
         await reader.readexactly(int(lengths[0].split(b":")[1]))
@@ -78,3 +81,10 @@ async def _one(port: int, request: bytes, free: asyncio.LifoQueue[object], outco
         outcome.last = time.monotonic()
         outcome.seconds.append(outcome.last - due)
     free.put_nowait(link)
+
+
+async def _asked(port: int, link: object, request: bytes) -> tuple[object, bytes]:
+    """Send a request over a connection, or a new one; returns the connection and the head of the answer."""
+    reader, writer = link or await asyncio.open_connection("127.0.0.1", port)  # type: ignore[misc]
+    writer.write(request)
+    return (reader, writer), await reader.readuntil(b"\r\n\r\n")

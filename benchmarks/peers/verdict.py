@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 PLAIN, OFF = "FastAPI + uvicorn", "batag, batching off"
-AT_ONCE = {"titles": 64, "pages": 64, "32 pages": 12}
+AT_ONCE = {"titles": 64, "pages": 64, "32 pages": 6}
 """Clients; more of 32 pages would be refused, because the queue is full."""
 
 
