@@ -123,3 +123,9 @@ def test_its_made_up_pages_are_not_called_a_persons() -> None:
     assert "person: " not in shown
     assert "made-up dev pages (epoch" in shown
     assert honest(read_bundle(STARTER_FOLDER).description).metrics["dev"]["measured_by"] == MADE_UP
+
+
+def test_pages_of_people_in_a_run_that_is_called_starter_stay_theirs() -> None:
+    own = read_bundle(STARTER_FOLDER).description
+    weights = {name: each.model_copy(update={"sha256": "0" * 64}) for name, each in own.files.items()}
+    assert honest(own.model_copy(update={"files": weights})).metrics == own.metrics

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from batag.bundles.description import Description
-from batag.bundles.found import STARTER
+from batag.bundles.bundle import read_description
+from batag.bundles.description import MODEL, Description
+from batag.bundles.found import STARTER_FOLDER
 from batag.labels.provenance import MADE_UP
 
 
@@ -20,5 +21,5 @@ def honest(description: Description) -> Description:
 
 
 def _is_starter(description: Description) -> bool:
-    """Whether it is a starter, of whatever version: only these name pretrained features that come with batag."""
-    return description.name == STARTER and any(feature.shipped for feature in description.features)
+    """Whether it has the weights of the starter."""
+    return description.files.get(MODEL) == read_description(STARTER_FOLDER).files.get(MODEL)
