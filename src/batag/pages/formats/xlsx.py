@@ -1,8 +1,8 @@
 """Excel workbooks: the first sheet, whose first row names the columns."""
 
-import pickle
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import datetime, time
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
@@ -14,7 +14,7 @@ from batag.pages.formats.row import ADDED, COLUMNS, Row, Written, from_cells, re
 from batag.pages.formats.sheet import MOST_CHARACTERS, Cell, SheetWriter, cut, hiding, possible
 from batag.pages.formats.workbook import NO_VALUE, Workbook
 from batag.pages.layout import KEY
-from batag.pages.page import Page
+from batag.pages.page import Page, Tag
 from batag.pages.record import RecordReader
 from batag.pages.signatures import zip_kind
 from batag.pages.source import Source
@@ -105,16 +105,24 @@ def write(pages: Iterable[Page], stream: BinaryIO, *, also: Sequence[str] = ()) 
         found: dict[str, None] = {}
         for page in pages:
             found |= dict.fromkeys(tag.label for tag in page.tags)
-            pickle.dump(_possible_row(page, also), waiting)
+            waiting.write(_line(_possible_row(page, also)))
         labels = [label for label in in_order(found) if (name := readable(label)) == name.strip() and name not in also]
         header = (*COLUMNS, *also)
         waiting.seek(0)
         write_rows(_rows_of(waiting), stream, header, errors=False, labels=labels, hidden=[len(header) + len(labels)])
 
 
+def _line(row: Row) -> bytes:
+    """A row that waits until it is written, as a line of JSON."""
+    cells = [cell if isinstance(cell, int | float) else text_cell(cell) for cell in row.cells]
+    tags = None if row.tags is None else list(map(astuple, row.tags))
+    return json.dumps([cells, tags, row.reviewed, row.error, dict(row.columns), row.where]).encode() + b"\n"
+
+
 def _rows_of(stream: BinaryIO) -> Iterator[Row]:
-    while stream.peek(1):  # type: ignore[attr-defined]
-        yield pickle.load(stream)
+    for line in stream:
+        cells, tags, *rest = json.loads(line)
+        yield Row(cells, None if tags is None else [Tag(*values) for values in tags], *rest)
 
 
 def _possible_row(page: Page, also: Sequence[str]) -> Row:

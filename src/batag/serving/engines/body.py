@@ -39,8 +39,8 @@ def read_tag(body: bytes, *, classes: Collection[str], has_dial: bool) -> Asked:
     options = ("richness", "labels", "min_score", "top", "distinct", "steps")
     _known(found, ("page", "pages", *options), "", what="a key of this request")
     given = {name: value for name in options if (value := found.get(name)) is not None}
-    if "steps" in given:
-        if type(given["steps"]) is bool or given["steps"] != STEPS:
+    if "steps" in found:
+        if type(found["steps"]) is bool or found["steps"] != STEPS:
             raise Problem("wrong-value", f"steps can only be {STEPS}", where="steps", todo=f"Send {STEPS}, or leave it out")
         for other in ("richness", "top", "distinct"):
             if other in given:
