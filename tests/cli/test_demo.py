@@ -23,7 +23,7 @@ def test_the_demo_tags_starts_a_shop_scores_it_and_says_what_to_type_next(batag:
 @pytest.mark.long
 def test_the_demo_learns_and_can_be_repeated(batag: Run, tmp_path: Path) -> None:
     for _ in range(2):
-        done = batag("demo", "--out", tmp_path / "demo", "--pages", "100", "--minutes", "0.3", "--json")
+        done = batag("demo", "--out", tmp_path / "demo", "--pages", "100", "--minutes", "0.5", "--json")
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)
         assert found["start"]["new_brands"]

@@ -31,7 +31,7 @@ from batag.engines.onnx_engine import OnnxEngine
 from batag.engines.parity import LabelledWords, Parity, compare, compare_rates
 from batag.engines.torch_engine import TorchEngine
 from batag.errors import TRAIN_EXTRA, InputError, UsageError
-from batag.features.batches import BATCH_TOKENS, by_length
+from batag.features.batches import BATCH_TOKENS
 
 EXPORTED = ("onnx", "torch-int8")
 LARGEST_DIFFERENCE = 1e-4
@@ -156,13 +156,11 @@ def _graph(reference: TorchEngine, bundle: Bundle, texts: Sequence[Sequence[str]
     if description.encoder.position == "sinusoid":
         encoder.position = _KnownPositions(sinusoid(longest, encoder.width).float())  # type: ignore[assignment]
     layers = _Layers(encoder, deepcopy(reference.model.head)).eval()
-    batches = [
-        reference.table.look_up([texts[number] for number in batch])[:2]
-        for batch in by_length(list(map(len, texts)), tokens=BATCH_TOKENS)
-    ]
-    # Two pages or more: a size of one would be taken for a constant.
-    wide = max(batches, key=lambda batch: min(batch[1].shape))
-    if min(wide[1].shape) < 2:
+    # Two pages or more: a size of one would be taken for a constant. Of several lengths: padding must be in the graph.
+    ordered = sorted(filter(None, texts), key=len, reverse=True)
+    number = max(BATCH_TOKENS // len(ordered[0]), 2) if ordered else 0
+    wide = reference.table.look_up(ordered[:: max(len(ordered) // number, 1)][:number])[:2] if ordered else None
+    if wide is None or min(wide[1].shape) < 2:
         raise InputError("too few words to export with", todo="Give more pages")
     pages, length = torch.export.Dim("pages", min=1, max=1 << 20), torch.export.Dim("length", min=1, max=longest)
     shapes = {0: pages, 1: length}
