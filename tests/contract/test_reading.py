@@ -140,13 +140,16 @@ def test_wherever_parts_are_cut_the_result_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, bad: bool
 ) -> None:
     path = with_a_bad_row(tmp_path, name)[0] if bad else good(tmp_path, name)
-    results = set()
+    results = []
     for size in (1, 2, 5, 1_000):
         for module in ("inputs", "job"):
             monkeypatch.setattr(f"batag.catalogue.{module}.settings", Settings(part_pages=size))
         out = tag(path, tmp_path / f"out-{size}.jsonl", format=name)
-        results.add(out.read_bytes())
-    assert len(results) == 1
+        results.append(lines(out))
+    # A part is a batch, and a processor may round the last digit of a score in another way for another batch.
+    scores = [[tag.pop("score") for row in rows for tag in row["tags"]] for rows in results]
+    assert all(rows == results[0] for rows in results)
+    assert all(own == pytest.approx(scores[0], abs=1e-5) for own in scores)
 
 
 def test_problems_of_a_record_that_is_read_all_the_same_reach_both(tmp_path: Path) -> None:

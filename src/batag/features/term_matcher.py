@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
 
 from batag.segmentation.variants import simplified_of
 from batag.terms.plural import singular
@@ -14,6 +13,7 @@ from batag.terms.plural import singular
 MARK = "*"
 _LEFT_OUT = frozenset(" \u3000-‐‑–'’`´.・·･")
 _REMEMBERED = 100_000
+_BEGINNING = 2
 _HISSING = ("s", "x", "z", "ch", "sh")
 Hides = Callable[[str], bool]
 """Whether a name is hidden, as if no list had it."""
@@ -31,32 +31,36 @@ class TermMatcher:
         self._listed: dict[str, dict[str, bool]] = {}
         both = set(with_plurals)
         for label, own in names.items():
+            marked: dict[str, bool] = {}
             for name in own:
-                marked = name.endswith(MARK)
-                plain = name[: -len(MARK)] if marked else name
+                is_marked = name.endswith(MARK)
+                plain = name[: -len(MARK)] if is_marked else name
                 for form in _forms(plain) if label in both else (plain,):
-                    if folded := fold(form):
-                        listed = self._listed.setdefault(folded, {})
-                        # A list that has it without the mark is sure of it.
-                        listed[label] = marked and listed.get(label, True)
-        self._names = list(self._listed)
+                    # A list that has it without the mark is sure of it.
+                    marked[form] = is_marked and marked.get(form, True)
+            for folded, is_marked in zip(_fold_all(marked), marked.values(), strict=True):
+                if folded:
+                    listed = self._listed.setdefault(folded, {})
+                    listed[label] = is_marked and listed.get(label, True)
         self._folded: dict[str, str] = {}
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._listed)
 
     @cached_property
-    def _automaton(self) -> Any:
-        from ahocorasick_rs import AhoCorasick, MatchKind
-
-        return AhoCorasick(self._names, matchkind=MatchKind.Standard, store_patterns=False)
+    def _lengths(self) -> dict[str, tuple[int, ...]]:
+        """How long the names are that begin with two characters, or are the one."""
+        found: dict[str, set[int]] = {}
+        for name in self._listed:
+            found.setdefault(name[:_BEGINNING], set()).add(len(name))
+        return {beginning: tuple(sorted(lengths)) for beginning, lengths in found.items()}
 
     def codes(
         self, words: Sequence[str], *, hides: Hides | None = None, spaced: Collection[int] = frozenset()
     ) -> dict[int, str]:
         """The code of each word that is inside a listed name: place (B, I, E or S) and label, `B-brand S-goods*`. No name
         reaches across a word of `spaced`, where a space parts phrases."""
-        if not self._names:
+        if not self._listed:
             return {}
         if len(self._folded) > _REMEMBERED:
             self._folded.clear()
@@ -73,22 +77,27 @@ class TermMatcher:
         whole = "".join(text)
         # The number of phrases before each word.
         parts = list(accumulate(number in spaced for number in range(len(words)))) if spaced else None
+        listed, lengths, none = self._listed, self._lengths, ()
         fitting = [
-            (start, -end, which)
-            for which, start, end in self._automaton.find_matches_as_indexes(whole, overlapping=True)
-            if start in starts and end in ends and (parts is None or parts[starts[start]] == parts[ends[end]])
+            (start, -(start + length), name)
+            for start in starts
+            for beginning in {whole[start : start + _BEGINNING], whole[start]}
+            for length in lengths.get(beginning, none)
+            if start + length in ends
+            and (name := whole[start : start + length]) in listed
+            and (parts is None or parts[starts[start]] == parts[ends[start + length]])
         ]
+        if hides is not None:
+            hidden = {name for name in {name for *_, name in fitting} if hides(name)}
+            fitting = [each for each in fitting if each[2] not in hidden]
         if not fitting:
             return {}
-        if hides is not None:
-            hidden = {which for which in {which for *_, which in fitting} if hides(self._names[which])}
-            fitting = [each for each in fitting if each[2] not in hidden]
         # In the order in which a label's names are taken: the first, and of those that begin together the longest.
         fitting.sort()
         found: dict[int, str] = {}
         done: dict[str, int] = {}
-        for start, end, which in fitting:
-            for label, marked in self._listed[self._names[which]].items():
+        for start, end, name in fitting:
+            for label, marked in listed[name].items():
                 if start >= done.get(label, 0):
                     done[label] = -end
                     _add(found, starts[start], ends[-end], f"{label}{MARK}" if marked else label)
@@ -105,6 +114,12 @@ def _add(found: dict[int, str], first: int, last: int, label: str) -> None:
 def fold(text: str) -> str:
     """The text as names are compared."""
     return text.translate(_FOLDED)
+
+
+def _fold_all(texts: Collection[str]) -> list[str]:
+    """The folded form of each text, all in one go."""
+    joined = "\n".join(text.replace("\n", " ") for text in texts)
+    return joined.translate(_FOLDED).split("\n") if joined else [""] * len(texts)
 
 
 def _forms(name: str) -> set[str]:
