@@ -48,6 +48,7 @@ class Mapping:
     def __init__(self, taxonomy: Taxonomy, lexicon: Lexicon) -> None:
         self.taxonomy, self.lexicon = taxonomy, lexicon
         self._of_entry: dict[str, Match | None] = {}
+        self._names_of: dict[str, Weights] = {}
         self._of_end: dict[tuple[str, str, str], Match | None] = {}
 
     def find(self, key: str, *, entry: Entry | None = None, exact: bool = False) -> Match | None:
@@ -125,15 +126,18 @@ class Mapping:
         _, confidence, id, best = max(likely, key=lambda each: each[:3])
         return Match(id, round(confidence / 2, 3), SUFFIX, best.name)
 
-    def _names(self, entry: Entry) -> dict[str, float]:
+    def _names(self, entry: Entry) -> Weights:
         """The keys of the names of a kind of goods, and what each counts: the usual name of a language more than others."""
-        found: dict[str, float] = {}
+        if entry.id in self._names_of:
+            return self._names_of[entry.id]
+        found: Weights = {}
         seen: set[str] = set()
         for language, key in self.lexicon.keys(entry):
             if language in self.taxonomy.languages:
                 usual = _ENGLISH if language == "en" and len(self.taxonomy.languages) > 1 else _FIRST
                 found[key] = found.get(key, 0.0) + (_OTHER if language in seen else usual)
                 seen.add(language)
+        self._names_of[entry.id] = found
         return found
 
     @cached_property
@@ -177,15 +181,19 @@ class Mapping:
         tops, shares = self._usual.get(group, (None, {}))
         votes: dict[str, float] = {}
         first: dict[str, tuple[str, str]] = {}
+        whole = {key: self.taxonomy.named(key) for key in names}
         alone = end is None and tops is not None
-        alone = alone and not any(self._branches[id][0] in (tops or ()) for key in names for id in self.taxonomy.named(key))
+        alone = alone and not any(self._branches[id][0] in (tops or ()) for ids in whole.values() for id in ids)
         for key, weight in names.items():
-            loose = without_particles(key)
-            partly = [*self.taxonomy.partly_named(key), *(self.taxonomy.partly_named(loose) if loose != key else ())]
-            for ids, by, share in ((self.taxonomy.named(key), NAME, 1.0), (dict.fromkeys(partly), PART, _PART)):
+            partly = self.taxonomy.partly_named(key)
+            if (loose := without_particles(key)) != key:
+                partly = list(dict.fromkeys([*partly, *self.taxonomy.partly_named(loose)]))
+            for ids, by, share in ((whole[key], NAME, 1.0), (partly, PART, _PART)):
+                if not ids:
+                    continue
                 own = [id for id in ids if tops is None or self._branches[id][0] in tops]
                 if not own and by == NAME and len(ids) == 1 and (anywhere or (alone and key.isascii())):
-                    own = list(ids)  # a name that nothing else has
+                    own = ids  # a name that nothing else has
                 for id in own:
                     if end is not None and (self.taxonomy.is_vague(end, id) or self.taxonomy.is_vague(key, id)):
                         continue

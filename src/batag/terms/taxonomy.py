@@ -62,7 +62,7 @@ class Taxonomy:
     def is_vague(self, key: str, id: str) -> bool:
         """Whether a key says little at the end of a name: of the categories with names that end so, most are elsewhere."""
         marked = f"{_VAGUE}{id}"
-        return any(marked in index.get(key, "").split(_BAR) for index in (self.whole, self.parts))
+        return any(marked in (ids := index.get(key, "")) and marked in ids.split(_BAR) for index in (self.whole, self.parts))
 
     def ancestors(self, id: str) -> Iterator[str]:
         """The id itself, its parent and so on up to the top."""

@@ -121,12 +121,15 @@ class Terms:
         return [[self._named(tag, language) for tag in tags] for language, tags in listed]
 
     def _name(self, text: str, label: str | None, language: str | None, key: str, close: str) -> tuple[str | None, str | None]:
-        """The canonical form and the category of a text. Most texts are no name of an entry, which is known at once."""
-        if key and not self.synonyms and not self.lexicon.knows(key, close):
+        """The canonical form and the category of a text: at once if it names nothing, or one thing of the label's kind."""
+        if key and not self.synonyms:
             kind = kind_of_label(label)
-            asked = self.mapping is not None and kind in (GOODS, None)
-            match = self.mapping.find(key, exact=kind is None) if asked and self.mapping is not None else None
-            return shown_in(key, self.language), None if match is None else match.id
+            found = self.lexicon.find(key, close=close) or self.lexicon.find_twice(close)
+            if not found or (len(found) == 1 and found[0].entry.kind == kind):
+                entry = found[0].entry if found else None
+                asked = self.mapping is not None and kind in (GOODS, None)
+                match = self.mapping.find(key, entry=entry, exact=kind is None) if asked and self.mapping is not None else None
+                return shown_in(key, self.language) if entry is None else self._shown(entry), None if match is None else match.id
         meaning = self._meaning(text, label, language, key, close)
         return meaning.canonical, None if meaning.category is None else meaning.category.id
 
@@ -149,6 +152,8 @@ def _chosen(found: Sequence[Found], *, kind: str | None, language: str | None) -
     """The entry that is meant, and the others that may be: of the label's kind, a name of that language, no ordinary word."""
     if kind is not None:
         found = [each for each in found if each.entry.kind == kind]
+    if len(found) == 1:
+        return found[0].entry, ()
     everything = tuple({each.entry.id: each.entry for each in found}.values())
     if len(everything) > 1 and language is not None:
         found = [each for each in found if each.language in (ANY, language)] or found

@@ -21,16 +21,34 @@ KEYS = "keys.txt"
 _FOLDER = Path(__file__).parent
 _TAB, _BAR = "\t", "|"
 _CJK = "[\u3041-\u30ff\u3400-\u9fff]+"
+_LANGUAGES = {kind: [column for column in columns if column not in NO_NAMES] for kind, columns in COLUMNS.items()}
 _TWO_SCRIPTS = re.compile(f"([!-~][ -~]*)({_CJK})|({_CJK})([!-~][ -~]*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry that has a name with the key that was looked for."""
+    """An entry that has a name with the key that was looked for, or is named by it twice (then `key` is None)."""
 
     entry: Entry
-    language: str
-    marked: bool
+    key: str | None
+    keys: str
+
+    @property
+    def language(self) -> str:
+        """The language of that name; "" if names of several languages have the key."""
+        if self.key is None:
+            return ANY
+        own = {language for language, keys in _cells_of(self.entry.kind, self.keys) if self.key in keys}
+        return own.pop() if len(own) == 1 else ""
+
+    @property
+    def marked(self) -> bool:
+        """Whether that name is an ordinary word too."""
+        if not self.entry.marked:
+            return False
+        cells = _cells_of(self.entry.kind, self.keys)
+        own = [(language, place) for language, keys in cells for place, each in enumerate(keys) if each == self.key]
+        return bool(own) and all((language, self.entry.names[language][place]) in self.entry.marked for language, place in own)
 
 
 class Lexicon:
@@ -83,8 +101,8 @@ class Lexicon:
     def find(self, key: str, *, close: str | None = None) -> list[Found]:
         """The entries with a name of this key. `close` is the key without the rule for plurals, by which brands are found."""
         brands = self._numbers(self._brands, key if close is None else close)
-        found = [self._found(number, at) for number, at in brands]
-        return found + [self._found(number, at) for number, at in self._numbers(self._others, key)]
+        found = [*brands, *self._numbers(self._others, key)]
+        return [Found(self.entry(number), at, self._keys[number]) for number, at in found]
 
     def find_twice(self, close: str) -> list[Found]:
         """The brand that a key names twice, in two scripts: lg樂金, 日立hitachi."""
@@ -92,7 +110,7 @@ class Lexicon:
         if halves is None:
             return []
         one, other = ({number for number, _ in self._numbers(self._brands, half.strip())} for half in halves.groups() if half)
-        return [Found(self.entry(number), ANY, False) for number in sorted(one & other)]
+        return [Found(self.entry(number), None, "") for number in sorted(one & other)]
 
     def _numbers(self, index: dict[str, list[int]], key: str) -> list[tuple[int, str]]:
         numbers = index.get(key)
@@ -103,27 +121,10 @@ class Lexicon:
             numbers = index[key]
         return [(number, key) for number in dict.fromkeys(numbers)]
 
-    def _found(self, number: int, key: str) -> Found:
-        entry = self.entry(number)
-        own = [
-            (language, name in {plain for at, plain in entry.marked if at == language})
-            for language, at, name in self._named(number)
-            if at == key
-        ]
-        return Found(entry, own[0][0] if len({language for language, _ in own}) == 1 else "", all(marked for _, marked in own))
-
-    def _named(self, number: int) -> Iterator[tuple[str, str, str]]:
-        """Language, key and name of each name of a row."""
-        entry = self.entry(number)
-        languages = [column for column in COLUMNS[entry.kind] if column not in NO_NAMES]
-        for language, cell in zip(languages, self._keys[number].split(_TAB), strict=True):
-            yield from (
-                (language, key, name) for key, name in zip(cell.split(_BAR), entry.names.get(language, ()), strict=False)
-            )
-
     def keys(self, entry: Entry) -> list[tuple[str, str]]:
         """The language and key of each name of a kind of goods or a feature."""
-        return [(language, key) for language, key, _ in self._named(self._places[entry.kind, entry.id])]
+        cells = _cells_of(entry.kind, self._keys[self._places[entry.kind, entry.id]])
+        return [(language, key) for language, keys in cells for key in keys]
 
     def wider(self, entry: Entry) -> Entry | None:
         """The wider kind of goods that a kind is one of, if the list of wider kinds names it."""
@@ -181,9 +182,16 @@ def make_keys(rows: Sequence[Row]) -> list[str]:
     return made
 
 
+def _cells_of(kind: str, keys: str) -> Iterator[tuple[str, list[str]]]:
+    """Each language in which a row has names, and the keys of these."""
+    for language, cell in zip(_LANGUAGES[kind], keys.split(_TAB), strict=True):
+        if cell:
+            yield language, cell.split(_BAR)
+
+
 def _cells(row: Row) -> list[list[str]]:
     names = row.names()
-    return [[unmarked(name) for name in names.get(column, ())] for column in COLUMNS[row.kind] if column not in NO_NAMES]
+    return [[unmarked(name) for name in names.get(column, ())] for column in _LANGUAGES[row.kind]]
 
 
 def _tables(folder: Path) -> list[Path]:
