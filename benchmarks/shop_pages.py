@@ -1,14 +1,15 @@
 """A bundle on 120 hand-written shop pages (zh-Hant, ja, en; brand and goods), which no choice was made by: a last report.
 
-Run `python benchmarks/shop_pages.py BUNDLE [--richness POINT] [--json] [--wrong FILE]`, with `--dev` on other pages, by which
-choices are made, or with `--start MINUTES` in the place of BUNDLE on what `batag start` makes of the same pages as a CSV
-without labels. A tag is right by its exact borders, or
-("same end") if a true tag of its label ends where it ends. The rule for borders is in docs/labelling.md.
+Run `python benchmarks/shop_pages.py BUNDLE [--richness POINT] [--languages ja,en] [--json] [--wrong FILE]`, with `--dev` on other
+pages, by which choices are made, or with `--start MINUTES` in the place of BUNDLE on what `batag start` makes of the same pages
+as a CSV without labels. A tag is right by its exact borders, or ("same end") if a true tag of its label ends where it ends. The
+rule for borders is in docs/labelling.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -64,19 +65,19 @@ def wrong_of(page: batag.Page, tags: Sequence[batag.Tag]) -> dict[str, Any] | No
     return {"id": page.id, **page.fields, **lists} if any(lists.values()) else None
 
 
-def started(language: str, folder: Path, *, minutes: float) -> dict[str, Sequence[batag.Tag]]:
-    """The tags of each page after `batag start` on the language's CSV, by the page's id."""
-    command = [
-        sys.executable,
-        "-m",
-        "batag",
-        "start",
-        str(FOLDER / f"{language}.csv"),
-        "-o",
-        str(folder),
-        "--minutes",
-        f"{minutes}",
-    ]
+def exported(pages: Sequence[batag.Page], path: Path) -> Path:
+    """Pages as a shop exports them: a CSV of texts, brand and category, without labels."""
+    names = ("title", "description", "brand", "category")
+    with path.open("x", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(("sku", *names))
+        writer.writerows([page.id, *(page.fields.get(name) or page.extra.get(name, "") for name in names)] for page in pages)
+    return path
+
+
+def started(export: Path, folder: Path, *, minutes: float) -> dict[str, Sequence[batag.Tag]]:
+    """The tags of each page after `batag start` on an export, by the page's id."""
+    command = [sys.executable, "-m", "batag", "start", str(export), "-o", str(folder), "--minutes", f"{minutes}"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     parts = sorted((folder / "tagged").glob("*.parquet"))
     return {page.id: page.tags for part in parts for page in batag.read_pages(part, strict=True)}
@@ -115,21 +116,21 @@ def main() -> None:
     parser.add_argument("--start", type=float, metavar="MINUTES", help="score batag start with this time to learn in")
     parser.add_argument("--dev", action="store_true", help="the pages for choices instead of those of the last report")
     parser.add_argument("--richness", help="clean, balanced, rich or a number from 0 to 1; default: balanced")
+    parser.add_argument("--languages", default=",".join(LANGUAGES), help="default: %(default)s")
     parser.add_argument("--json", action="store_true", help="print all scores as JSON")
     parser.add_argument("--wrong", type=new_file, help="a JSONL file for what was missed or wrongly tagged on each page")
     options = parser.parse_args()
-    if options.dev and options.start:
-        parser.error("--start has no dev pages: they are no export")
     try:
         scores, wrong = {}, []
         predicted: list[Sequence[batag.Tag]]
         tagger = batag.load(options.bundle)
-        for language in LANGUAGES:
+        for language in options.languages.split(","):
             folder = FOLDER / "dev" if options.dev else FOLDER
             pages = list(batag.read_pages(folder / f"{language}.jsonl", strict=True))
             if options.start:
                 with tempfile.TemporaryDirectory() as room:
-                    tagged = started(language, Path(room) / "shop", minutes=options.start)
+                    export = exported(pages, Path(room) / "shop.csv") if options.dev else FOLDER / f"{language}.csv"
+                    tagged = started(export, Path(room) / "shop", minutes=options.start)
                 predicted = [tagged[page.id] for page in pages]
             else:
                 predicted = [tagger.tag(page, richness=options.richness) for page in pages]
