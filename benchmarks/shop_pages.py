@@ -1,9 +1,9 @@
 """A bundle on 120 hand-written shop pages (zh-Hant, ja, en; brand and goods), which no choice was made by: a last report.
 
-Run `python benchmarks/shop_pages.py BUNDLE [--richness POINT] [--languages ja,en] [--json] [--wrong FILE]`, with `--dev` on other
-pages, by which choices are made, or with `--start MINUTES` in the place of BUNDLE on what `batag start` makes of the same pages
-as a CSV without labels. A tag is right by its exact borders, or ("same end") if a true tag of its label ends where it ends. The
-rule for borders is in docs/labelling.md.
+Run `python benchmarks/shop_pages.py BUNDLE [--richness POINT] [--languages ja,en] [--json] [--wrong FILE]`, with `--dev` on
+other pages, by which choices are made, or with `--start MINUTES` in the place of BUNDLE on what `batag start` makes of the same
+pages as a CSV without labels. A tag is right by its exact borders, or ("same end") if a true tag of its label ends where it
+ends. The rule for borders is in docs/labelling.md.
 """
 
 from __future__ import annotations

@@ -137,6 +137,7 @@ def test_the_controls_rule(text: str, cleaned: str) -> None:
         ("①Ⅷ㎝", "1VIIIcm"),
         ("Cafe\u0301", "Café"),
         ("a\u3000b\u00a0c", "a b c"),
+        ("Air Max™ Ａ℠", "Air Max™ A℠"),
         ("純棉T恤 ¥1,980", "純棉T恤 ¥1,980"),
         ("\u1112\u1161\u11ab", "한"),
     ],

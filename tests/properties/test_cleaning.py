@@ -144,10 +144,16 @@ marks = st.sampled_from("\u0301\u0323\u0327\u3099\u309aﾞﾟ\u1161\u11a8\u093c\
 composed = st.lists(st.one_of(st.text(max_size=3), st.sampled_from(PIECES), marks), max_size=10).map("".join)
 
 
+def nfkc(text: str) -> str:
+    """Unicode's NFKC, without the two signs that it makes letters of."""
+    return "".join(each if each in "™℠" else unicodedata.normalize("NFKC", each) for each in re.split("([™℠])", text))
+
+
 @given(text=composed)
+@example("Air™\u0301 x")
 @settings(max_examples=400, deadline=None)
 def test_the_width_rule_is_nfkc(text: str) -> None:
-    assert Cleaner(["width"])(text).text == unicodedata.normalize("NFKC", text)
+    assert Cleaner(["width"])(text).text == nfkc(text)
 
 
 @pytest.mark.parametrize("first", ["", "x", "か", "\u1100", "\uac00", "\u3131"], ids=ascii)
@@ -156,7 +162,7 @@ def test_the_width_rule_is_nfkc_for_every_code_point(first: str) -> None:
     wrong = []
     for code in (*range(0xD800), *range(0xE000, 0x30000)):
         text = first + chr(code)
-        if not unicodedata.is_normalized("NFKC", text) and clean(text).text != unicodedata.normalize("NFKC", text):
+        if not unicodedata.is_normalized("NFKC", text) and clean(text).text != nfkc(text):
             wrong.append(f"{code:04x}")
     assert wrong == []
 

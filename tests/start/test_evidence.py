@@ -11,9 +11,9 @@ from batag.start.lists import Lists, make_lists
 from batag.start.survey import BRAND_OF, Survey, survey_pages
 
 
-def page(title: str, brand: str = "", *, description: str = "") -> Page:
+def page(title: str, brand: str = "", *, description: str = "", language: str = "zh-Hant") -> Page:
     fields = {"title": title, "description": description} if description else {"title": title}
-    return Page("1", fields, language="zh-Hant", extra={BRAND_OF: brand} if brand else {})
+    return Page("1", fields, language=language, extra={BRAND_OF: brand} if brand else {})
 
 
 def lists_of(*pages: Page) -> Lists:
@@ -44,6 +44,24 @@ def test_a_brand_that_is_an_ordinary_word_counts_on_rows_of_that_brand_only() ->
     assert tagged(evidence, other) == [("Nike", "brand", "column")]
 
 
+def test_an_ordinary_word_without_a_capital_is_no_brand_even_on_a_row_of_that_brand() -> None:
+    row = page("Dawn soap that works from dawn to dusk", "Dawn", language="en")
+    assert tagged(Evidence.of(lists_of(row), column=BRAND_OF), row)[:1] == [("Dawn", "brand", "column")]
+    brands = [text for text, label, _ in tagged(Evidence.of(lists_of(row), column=BRAND_OF), row) if label == "brand"]
+    assert brands == ["Dawn"]
+
+
+def test_an_ordinary_word_in_the_capitals_of_its_brand_is_that_brand_on_other_rows_too() -> None:
+    own, part, loud = (
+        page("HP EliteBook 840", "HP", language="en"),
+        page("Zowilan battery for HP notebooks", "Zowilan", language="en"),
+        page("ZOWILAN PC WITH 9 HP MOTOR", "Zowilan", language="en"),
+    )
+    evidence = Evidence.of(lists_of(own, part, loud), column=BRAND_OF)
+    assert [text for text, label, _ in tagged(evidence, part) if label == "brand"] == ["Zowilan", "HP"]
+    assert [text for text, label, _ in tagged(evidence, loud) if label == "brand"] == ["ZOWILAN"]
+
+
 def test_brands_of_other_rows_are_terms() -> None:
     own, part = page("Zowilan X1", "Zowilan"), page("適用 Zowilan X1", "Nike")
     assert tagged(Evidence.of(lists_of(own, part), column=BRAND_OF), part) == [("Zowilan", "brand", "terms")]
@@ -53,6 +71,8 @@ def test_goods_are_cut_to_the_longest_name_that_the_lexicon_has() -> None:
     evidence = Evidence.of(Lists(terms=()), column=None)
     assert tagged(evidence, page("全新超級電冰箱"), ("全新超級電冰箱", "goods", 0.9)) == [("電冰箱", "goods", "model")]
     assert tagged(evidence, page("變頻三門冰箱"), ("三門冰箱", "goods", 0.9)) == [("三門冰箱", "goods", "model")]
+    english = page("Mechanical keyboard", language="en")
+    assert tagged(evidence, english, ("Mechanical keyboard", "goods", 0.9)) == [("Mechanical keyboard", "goods", "model")]
 
 
 def test_goods_of_a_title_that_the_model_misses_are_added_but_no_gifts() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from batag.start.names import is_ordinary, names_of, own_names
+from batag.start.names import is_ordinary, names_no_goods, names_of, own_names
 from batag.start.values import brand_names, category_names, is_none
 
 
@@ -17,6 +17,8 @@ from batag.start.values import brand_names, category_names, is_none
         ("資生堂 アネッサ", ("資生堂", "アネッサ")),
         ("Zowilan股份有限公司", ("Zowilan",)),
         ("OB嚴選", ("OB嚴選",)),
+        ("Purina Pro Plan", ("Purina", "Pro Plan")),
+        ("Carl Zeiss", ("Carl Zeiss",)),
         ("Zowilan左薇特", ("Zowilan左薇特", "Zowilan")),
         ("Black+Decker compatible", ("Black+Decker",)),
         ("SONY+BOSE", ("SONY", "BOSE")),
@@ -36,6 +38,15 @@ def test_values_that_name_no_brand_give_no_name(value: str) -> None:
 def test_the_lexicon_gives_a_brand_its_names_in_other_scripts() -> None:
     assert {"Panasonic", "國際牌"} <= set(names_of("パナソニック"))
     assert names_of("左薇特") == ("左薇特",)
+
+
+def test_a_brand_with_its_sub_brand_is_no_name_of_either() -> None:
+    assert "Philips Avent" not in names_of("AVENT")
+    assert "新安怡" in names_of("Philips AVENT")
+
+
+def test_categories_that_name_no_goods_are_known() -> None:
+    assert [name for name in ("中古", "Sale", "防水", "冰箱", "Zotarra") if names_no_goods(name)] == ["中古", "Sale", "防水"]
 
 
 def test_brands_that_are_ordinary_words_are_known() -> None:

@@ -9,13 +9,15 @@ from typing import Any
 
 from batag.evaluation.decoding import Prediction
 from batag.labels.alignment import cut_tags
+from batag.labels.scheme import TokenSpan
 from batag.labels.weak import Terms
 from batag.pages.check import overlaps
 from batag.pages.page import COLUMN, MODEL, PERSON, TERMS, Page, Tag
+from batag.segmentation.segmentation import TokenizedField
 from batag.start import goods
 from batag.start.cells import in_cell, tag_in_cell, tag_of_cell
 from batag.start.lists import BRAND, GOODS, Lists, Term
-from batag.start.names import NamesByValue, is_listed
+from batag.start.names import NamesByValue, is_listed, is_ordinary
 from batag.start.survey import cell_text
 
 OWN_SCORE, TERM_SCORE = 0.95, 0.8
@@ -58,7 +60,9 @@ class Evidence:
         for term in self._listed:
             lists.setdefault(term.label, []).append(term.text)
         self._terms = Terms({label: lists[label] for label in sorted(lists, key=lambda label: label != BRAND)})
-        self._unsure = {folded for term in self._listed if not term.sure for folded in Terms({BRAND: [term.text]}).labels}
+        unsure = [term.text for term in self._listed if not term.sure]
+        self._unsure = {folded for text in unsure for folded in Terms({BRAND: [text]}).labels}
+        self._capitals = {text for text in unsure if text.isupper() and is_ordinary(text)}
         self._folded: dict[str, frozenset[str]] = {}
 
     @classmethod
@@ -94,7 +98,7 @@ class Evidence:
         for tokenized in prediction.fields:
             for span, term in self._terms.spans(tokenized, language=prediction.language):
                 is_own = span[2] == BRAND and term in mine
-                if not is_own and term in self._unsure:
+                if term in self._unsure and not self._is_named(tokenized, span, is_own=is_own):
                     continue
                 source, score = (COLUMN, OWN_SCORE) if is_own else (TERMS, TERM_SCORE)
                 made = [replace(tag, score=score) for tag in cut_tags(page, tokenized, [span], source=source)]
@@ -112,6 +116,15 @@ class Evidence:
             all_of_them = _without_doubtful(all_of_them)
         order = {field.name: number for number, field in enumerate(prediction.fields)}
         return sorted(all_of_them, key=lambda tag: (order[tag.field], tag.start))
+
+    def _is_named(self, field: TokenizedField, span: TokenSpan, *, is_own: bool) -> bool:
+        """Whether an ordinary word is a brand here. On a row of the brand it is not where it has no capital (the dawn of Dawn);
+        on others it is where it stands in capitals as the brand's own name does (a battery for HP)."""
+        text = field.cleaned.text
+        written = text[field.tokens[span[0]][0] : field.tokens[span[1]][1]]
+        if is_own:
+            return not (written.islower() and written.isascii())
+        return written in self._capitals and sum(map(str.isupper, text)) < sum(map(str.islower, text))
 
     def _value(self, page: Page) -> str:
         return "" if self._column is None else cell_text(page.extra.get(self._column))

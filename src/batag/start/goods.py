@@ -53,8 +53,10 @@ def _named(prediction: Prediction, field: TokenizedField, *, marked: bool) -> li
 
 
 def bordered(prediction: Prediction, tags: Sequence[Tag]) -> list[Tag]:
-    """The tags, with goods cut to the longest name of the lexicon that they end with: 多功能電烤盤 is 電烤盤 with an attribute,
-    unless the lexicon has it whole. Several names with spaces between are several tags."""
+    """The tags; on a Chinese page with goods cut to the longest name of the lexicon that they end with: 多功能電烤盤 is 電烤盤
+    with an attribute, unless the lexicon has it whole. Several names with spaces between are several tags."""
+    if not prediction.language.startswith("zh"):
+        return list(tags)
     goods = [tag for tag in tags if tag.label == GOODS]
     made = [tag for tag in tags if tag.label != GOODS]
     for field in prediction.fields:

@@ -13,7 +13,7 @@ from batag.errors import InputError
 from batag.pages.file import open_output
 from batag.pages.mentions import Mentions, lower
 from batag.pages.page import Page
-from batag.start.names import NamesByValue, is_listed, is_ordinary, own_names
+from batag.start.names import NamesByValue, is_listed, is_ordinary, names_no_goods, own_names
 from batag.start.survey import BRAND_OF, Survey
 from batag.start.values import category_names
 from batag.terms.limits import read_limited
@@ -100,7 +100,8 @@ def make_lists(
             add(name, BRAND, LEXICON)
     for value, _ in survey.categories.most_common():
         for name in category_names(value):
-            add(name, GOODS, CATEGORY)
+            if not names_no_goods(name):
+                add(name, GOODS, CATEGORY)
     for name in categories:
         add(name, GOODS, TAXONOMY)
     proposed = _counted(found.values(), sample, names=names, watch=watch)

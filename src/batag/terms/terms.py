@@ -129,7 +129,8 @@ class Terms:
                 entry = found[0].entry if found else None
                 asked = self.mapping is not None and kind in (GOODS, None)
                 match = self.mapping.find(key, entry=entry, exact=kind is None) if asked and self.mapping is not None else None
-                return shown_in(key, self.language) if entry is None else self._shown(entry), None if match is None else match.id
+                shown = shown_in(key, self.language) if entry is None else self._shown(entry)
+                return shown, None if match is None else match.id
         meaning = self._meaning(text, label, language, key, close)
         return meaning.canonical, None if meaning.category is None else meaning.category.id
 
