@@ -215,7 +215,7 @@ RULES: dict[str, tuple[str, tuple[Callable[[str], list[Edit]], ...]]] = {
     "html": ("HTML entities become characters; tags, comments, scripts and styles become a space", (_entities, _markup)),
     "urls": ("web addresses become a space", (_urls,)),
     "controls": ("control, zero-width and direction characters vanish (not inside an emoji)", (_controls,)),
-    "width": ("full and half width, ligatures, circled and composed forms as NFKC has them", (_width,)),
+    "width": ("full and half width, ligatures, circled and composed forms as NFKC has them; ™ stays", (_width,)),
     "promo": ("brackets that hold promotion words only become a space", (_promo,)),
     "punctuation": ("the same mark or emoji repeated becomes one", (_bound, _punctuation)),
     "emoji": ("emoji become a space (off by default: they are kept)", (partial(_spaced, _EMOJI),)),
