@@ -42,19 +42,20 @@ def load(
     threads: int | None = None,
     synonyms: Path | str | None = None,
     taxonomy: Path | str | None = None,
-    canonical_language: str = "en",
+    canonical_language: str | None = None,
 ) -> Tagger:
     """Load the tagger of a bundle's (or a finished run's) folder.
 
     `engine` is `torch`, `torch-int8`, `onnx` or `auto` (the engine that starts fastest here). `stop_words` are further words
     (str) or files of words (Path) that cannot be tags by themselves. `threads` is the number of CPU threads. `synonyms` is a
     file of lines such as `Levi's = LEVIS, リーバイス`, `taxonomy` a file that `batag terms import` wrote; they give each tag
-    its `canonical` form (with names of the lexicon in `canonical_language`) and `category`.
+    its `canonical` form (with names of the lexicon in `canonical_language`, by default `en`) and `category`. The folder of a
+    shop has its own language, names of brands and synonyms.
     """
+    from batag.bundles.names import terms_for
     from batag.tagging.tagger import Tagger
-    from batag.terms.terms import read_terms
 
-    terms = read_terms(synonyms=synonyms, taxonomy=taxonomy, language=canonical_language)
+    terms = terms_for(folder, synonyms=synonyms, taxonomy=taxonomy, language=canonical_language)
     return Tagger.load(folder, engine=engine, device=device, stop_words=stop_words, threads=threads, terms=terms)
 
 

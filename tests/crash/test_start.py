@@ -55,7 +55,7 @@ def outcome(shop: Path) -> dict[str, Any]:
     """What people find in the shop's folder."""
     with (shop / "out" / "tags.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.reader(stream))
-    bundles = [path.name[:5] for path in (shop / "bundles").iterdir()]
+    bundles = [path.name[:5] for path in (shop / "bundles").iterdir() if path.is_dir()]
     current = json.loads((shop / "CURRENT").read_text())
     strays = [str(path) for path in shop.rglob("*.tmp")]
     return {"cells": [row[:4] for row in rows], "bundles": bundles, "before": current["before"], "strays": strays}

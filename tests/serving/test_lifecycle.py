@@ -195,8 +195,11 @@ def test_a_shop_is_served_by_the_bundle_that_it_names(tmp_path: Path) -> None:
     changed_bundle(shop / "bundles" / "0002")
     (shop / "shop.json").write_text("{}", encoding="utf-8")
     (shop / "CURRENT").write_text('{"bundle": "bundles/0001"}', encoding="utf-8")
+    (shop / "bundles" / "0001.names.json").write_text('{"language": "ja", "brands": {"acme": "アクメ"}}', encoding="utf-8")
     with serving(tmp_path, "--engines", 1, bundle=shop) as service:
         old = service.tag().json()["bundle"]
+        asked = {"texts": ["ACME", "refrigerator"]}
+        assert [each["canonical"] for each in service.post("/v1/terms/explain", asked).json()["terms"]] == ["アクメ", "冷蔵庫"]
         (shop / "CURRENT").write_text('{"bundle": "bundles/0003"}', encoding="utf-8")
         answer = service.post("/v1/models/reload", {})
         assert (answer.status_code, answer.json()["type"]) == (422, "urn:batag:bad-bundle")
@@ -205,6 +208,7 @@ def test_a_shop_is_served_by_the_bundle_that_it_names(tmp_path: Path) -> None:
         (shop / "CURRENT").write_text('{"bundle": "bundles/0002"}', encoding="utf-8")
         assert service.post("/v1/models/reload", {}).json()["was"] == old
         assert service.client.get("/v1/models").json()["models"][0]["name"] == "another"
+        assert service.post("/v1/terms/explain", asked).json()["terms"][0]["canonical"] == "acme"
 
 
 def test_sighup_loads_the_bundle_again(tmp_path: Path) -> None:

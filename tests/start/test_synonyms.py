@@ -17,7 +17,7 @@ COLUMN = {
 
 
 def shown(text: str, *, language: str = "zh-Hant", people: dict[str, str] | None = None) -> str | None:
-    synonyms = brand_synonyms(COLUMN, language=language, people=Synonyms(people or {}))
+    synonyms = Synonyms(brand_synonyms(COLUMN, language=language) | dict(people or {}))
     return Terms(synonyms=synonyms, language=language).meaning(text, label="brand").canonical
 
 
@@ -37,8 +37,8 @@ def test_two_names_of_one_script_stay_two_brands() -> None:
 
 
 def test_a_name_of_goods_and_what_a_person_wrote_are_left_as_they_are() -> None:
-    assert "apple" not in brand_synonyms({"Apple": 3}, language="zh-Hant").canonical
-    assert brand_synonyms({"大同": 3, "冠軍 Champion": 1}, language="zh-Hant").canonical == {
+    assert "apple" not in brand_synonyms({"Apple": 3}, language="zh-Hant")
+    assert brand_synonyms({"大同": 3, "冠軍 Champion": 1}, language="zh-Hant") == {
         "大同": "大同",
         "冠軍": "冠軍",
         "champion": "冠軍",

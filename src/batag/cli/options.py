@@ -111,8 +111,11 @@ Taxonomy = Annotated[
     Path | None, typer.Option("--taxonomy", help="Categories for the tags: a file that `batag terms import` wrote.")
 ]
 CanonicalLanguage = Annotated[
-    str,
-    typer.Option("--canonical-language", help=f"Language of canonical forms from the lexicon: {', '.join(LANGUAGES)}."),
+    str | None,
+    typer.Option(
+        "--canonical-language",
+        help=f"Language of canonical forms from the lexicon: {', '.join(LANGUAGES)} (default: en, or that of the shop).",
+    ),
 ]
 Device = Annotated[str, typer.Option("--device", help="Device to run on: auto, cpu, cuda or mps.")]
 Engine = Annotated[

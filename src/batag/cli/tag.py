@@ -63,7 +63,7 @@ def tag(
     ] = None,
     synonyms: options.Synonyms = None,
     taxonomy: options.Taxonomy = None,
-    canonical_language: options.CanonicalLanguage = "en",
+    canonical_language: options.CanonicalLanguage = None,
     workers: Annotated[
         int, typer.Option("--workers", help="Number of worker processes, one thread each; 0 for one per CPU.", min=0)
     ] = 0,
@@ -90,6 +90,7 @@ def tag(
     as_json: options.Json = False,
 ) -> None:
     """Tag texts, pages in a pipe, or a catalogue to a folder or file; an interrupted job resumes with the same command."""
+    from batag.bundles.names import terms_for
     from batag.catalogue.inputs import find_inputs, is_input
     from batag.catalogue.tagged import Options
     from batag.cli import cataloguing
@@ -98,7 +99,6 @@ def tag(
     from batag.cli.words.terms import show_notes
     from batag.pages.file import check_targets
     from batag.pages.formats import format_to_write
-    from batag.terms.terms import read_terms
 
     out = "-" if out is None and to is not None else out
     shape = cataloguing.shape_of(out, to) if out is not None and out != "-" else None
@@ -121,7 +121,7 @@ def tag(
             "--cluster": cluster,
         }
         theirs |= {"--engine": engine != "auto", "--device": device != "auto", "--workers": workers}
-        if asked := [name for name, given in (theirs | {"--canonical-language": canonical_language != "en"}).items() if given]:
+        if asked := [name for name, given in (theirs | {"--canonical-language": canonical_language}).items() if given]:
             what = f"{' and '.join(asked)} {'do' if len(asked) > 1 else 'does'} not go with --server"
             todo = f"Leave {'them' if len(asked) > 1 else 'it'} out: the service has its own (options of batag serve)"
             raise UsageError(what, todo=todo)
@@ -129,7 +129,7 @@ def tag(
             raise UsageError("a service tags to one file, not to a folder", todo="Name a file: --out tagged.csv")
         tag_remotely(server, [str(bundle), *(pages or ())], out, chosen, reading=reading, restart=restart)
         return
-    terms = read_terms(synonyms=synonyms, taxonomy=taxonomy, language=canonical_language)
+    terms = terms_for(bundle, synonyms=synonyms, taxonomy=taxonomy, language=canonical_language)
     show_notes(terms)
     own_files = [bundle, stop_words, synonyms, taxonomy]
     texts = [each for each in pages or () if not is_input(each)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from batag.bundles.description import DESCRIPTION
+from batag.bundles.names import file_of, terms_for
 from batag.catalogue.totals import Totals
 from batag.pages.file import digest
 from batag.pages.formats import read_pages, write_pages
@@ -178,9 +179,10 @@ class Start(Task):
             reading=reading,
         )
 
-    def ship(self, equipped: Path, *, learnt: bool) -> Path:
-        """Put the bundle among those of the shop, and make it the one in use."""
+    def ship(self, equipped: Path, survey: Survey, *, learnt: bool) -> Path:
+        """Put the bundle among those of the shop with the names of its brands beside it, and make it the one in use."""
         target = self.shop.add_bundle(training.bundle_of(self.run / "learn") if learnt else equipped, number=self.number)
+        write_json(file_of(target), self.names(survey))
         self.shop.use(target)
         return target
 
@@ -194,7 +196,7 @@ class Start(Task):
             out=self.shop.path("tagged"),
             lists=lists,
             people=list(self.reviewed(Problems())),
-            terms=self.terms(survey),
+            terms=terms_for(bundle, taxonomy=self.options.taxonomy),
             pages=survey.pages,
             problems=problems,
             shaping=not learnt or int(read_json(self.run / "labels.json").get("people", 0)) < OWN_BORDERS,

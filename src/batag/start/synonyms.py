@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from batag.start.names import is_ordinary, listed_names, own_names
 from batag.terms.key import both_keys, match_keys
 from batag.terms.lexicon import BRAND, read_lexicon
-from batag.terms.synonyms import Synonyms
 
 _LETTERS = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _OWN_SCRIPT = ("zh-Hant", "zh-Hans", "ja")
@@ -17,10 +16,9 @@ _MOST = 50_000
 """So many values, the most frequent ones, are looked at."""
 
 
-def brand_synonyms(brands: Mapping[str, int], *, language: str | None, people: Synonyms | None = None) -> Synonyms:
-    """The canonical forms of the brands in a column (value to rows). What people wrote wins. Names of goods and features, which
-    a synonym would rename too, are left out."""
-    people = people or Synonyms()
+def brand_synonyms(brands: Mapping[str, int], *, language: str | None) -> dict[str, str]:
+    """The canonical forms of the brands in a column (value to rows), by match key. Names of goods and features, which a synonym
+    would rename too, are left out."""
     values = [value for value, _ in Counter(brands).most_common(_MOST)]
     named = {value: [name for name in own_names(value) if not _is_other(name)] for value in values}
     texts = list(dict.fromkeys(name for names in named.values() for name in names))
@@ -40,7 +38,7 @@ def brand_synonyms(brands: Mapping[str, int], *, language: str | None, people: S
     for name in texts:
         if own := listed_names(name):
             canonical.setdefault(keys[name], shown.setdefault(own, name))
-    return Synonyms({key: text for key, text in canonical.items() if key} | dict(people.canonical))
+    return {key: text for key, text in canonical.items() if key}
 
 
 def _is_other(name: str) -> bool:

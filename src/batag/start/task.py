@@ -15,6 +15,7 @@ from batag.bundles.bundle import find_bundle, read_description
 from batag.bundles.description import DESCRIPTION
 from batag.pages.corrections import in_order
 from batag.pages.file import digest
+from batag.pages.languages import check_language
 from batag.pages.page import Page
 from batag.pages.problems import Problems
 from batag.pages.record import dump, to_record
@@ -26,7 +27,7 @@ from batag.start.people import People, Reading, read_people
 from batag.start.survey import Rows, Survey
 from batag.start.synonyms import brand_synonyms
 from batag.start.table import Table
-from batag.terms.terms import Terms, read_terms
+from batag.terms.taxonomy import read_taxonomy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,22 +114,17 @@ class Task:
 
     def categories(self) -> list[str]:
         """The names of the categories of the taxonomy."""
-        taxonomy = self.terms().taxonomy
-        if taxonomy is None:
+        if self.options.taxonomy is None:
             return []
+        taxonomy = read_taxonomy(self.options.taxonomy)
         return list(
             dict.fromkeys(name for names in taxonomy.names.values() for name in names.split("\t") if 1 < len(name) <= 30)
         )
 
-    def terms(self, survey: Survey | None = None) -> Terms:
-        """What gives tags their canonical form, as the shop and the language of most pages write it, and their category."""
-        own = self.shop.path("terms") / "synonyms.txt"
-        language = self.options.language or (survey and survey.language) or "en"
-        read = read_terms(synonyms=own if own.is_file() else None, taxonomy=self.options.taxonomy, language=language)
-        if survey is None:
-            return read
-        synonyms = brand_synonyms(survey.brands, language=language, people=read.synonyms)
-        return Terms(synonyms=synonyms, taxonomy=read.taxonomy, language=language)
+    def names(self, survey: Survey) -> dict[str, Any]:
+        """How the shop and the language of most pages name tags, for the file beside its bundle."""
+        language = check_language(self.options.language or survey.language or "en")
+        return {"language": language, "brands": brand_synonyms(survey.brands, language=language)}
 
     @cached_property
     def people(self) -> People:

@@ -33,7 +33,7 @@ def serve(
     ] = True,
     synonyms: options.Synonyms = None,
     taxonomy: options.Taxonomy = None,
-    canonical_language: options.CanonicalLanguage = "en",
+    canonical_language: options.CanonicalLanguage = None,
 ) -> None:
     """Tag over HTTP, with a page to try it; see docs/serving.md for the API."""
     from batag.serving.app import build

@@ -167,7 +167,7 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
         ships, why = compared.helped, compared.why
     elif labels:
         why = f"learning does not pay: only {counted(labels['known'], 'page')} with a term or a brand of the shop"
-    bundle = task.ship(equipped, learnt=ships)
+    bundle = task.ship(equipped, survey, learnt=ships)
     show_choice(bundle, learnt=ships, base=task.options.base, why=why, err=err)
     task.budget.save()
     with job_bar(str(task.shop.path("tagged"))) as tagging:

@@ -27,7 +27,7 @@ def explain(
     language: options.Language = None,
     synonyms: options.Synonyms = None,
     taxonomy: options.Taxonomy = None,
-    canonical_language: options.CanonicalLanguage = "en",
+    canonical_language: options.CanonicalLanguage = None,
     as_json: options.Json = False,
 ) -> None:
     """Say step by step what batag makes of a tag: match key, canonical form, entry of the lexicon, category."""
@@ -35,7 +35,7 @@ def explain(
     from batag.terms.explanation import are_same
     from batag.terms.explanation import explain as explained
 
-    terms = _terms(synonyms, taxonomy, canonical_language)
+    terms = _terms(synonyms, taxonomy, canonical_language or "en")
     known = None if language is None else check_language(language)
     found = [explained(terms, text, label=label, language=known) for text in texts]
     same = are_same(found) if len(found) > 1 else None

@@ -13,6 +13,7 @@ import orjson
 
 from batag.bundles.description import DESCRIPTION
 from batag.bundles.made_up import honest
+from batag.bundles.names import terms_for
 from batag.evaluation.decoding import Prediction
 from batag.evaluation.operating_point import steps
 from batag.keywords import build_extractor
@@ -26,7 +27,6 @@ from batag.tagging.tagger import Known, Tagger, distinct
 from batag.tagging.top import top
 from batag.terms.explanation import are_same
 from batag.terms.explanation import explain as explain_term
-from batag.terms.terms import read_terms as load_terms
 
 Result = tuple[bytes, int, int] | Problem
 """The JSON of an answer with its number of pages and tokens, or why there is none."""
@@ -38,7 +38,7 @@ class Answers:
     """Answers requests with one bundle; `stats` counts what it did since it was last asked for them."""
 
     def __init__(self, bundle: str, *, engine: str = "auto", terms: dict[str, Any] | None = None) -> None:
-        self.tagger = Tagger.load(bundle, engine=engine, device="cpu", threads=1, terms=load_terms(**(terms or {})))
+        self.tagger = Tagger.load(bundle, engine=engine, device="cpu", threads=1, terms=terms_for(bundle, **(terms or {})))
         self.bundle = bundle_name(self.tagger.bundle.folder)
         self.has_dial = self.tagger.dial is not None
         self.stats: Counter[str] = Counter()
