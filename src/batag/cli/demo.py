@@ -29,7 +29,7 @@ TEXTS = (
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the export and the shop.")] = Path("demo"),
     pages: Annotated[int, typer.Option(min=10, help="Products in the made-up shop.")] = 300,
-    minutes: Annotated[float, typer.Option(min=0.1, help="Time to learn in.")] = 2.0,
+    minutes: Annotated[float, typer.Option(min=0.1, help="Minutes that the command should take.")] = 2.0,
     set_: options.Set = None,
     as_json: options.Json = False,
 ) -> None:

@@ -59,7 +59,9 @@ def tag(
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option("--top", help="Only the best tags of each page, one per canonical form, at most this many.", min=1),
+        typer.Option(
+            "--top", help="Only the best tags of each page, one per label and canonical form, at most this many.", min=1
+        ),
     ] = None,
     synonyms: options.Synonyms = None,
     taxonomy: options.Taxonomy = None,

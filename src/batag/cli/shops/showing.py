@@ -126,14 +126,15 @@ def show_choice(bundle: Path, *, learnt: bool, base: Path, why: str, err: SafeCo
 @contextmanager
 def training_watch(doing: str, err: SafeConsole) -> Iterator[Callable[[Any, int, int, str], None]]:
     """A bar (or lines in a log) for a training whose number of epochs is told by its first one."""
-    pace, first = Pace(), [-1]
+    first: list[tuple[int, Pace]] = []
     with bar(doing, err, total=1.0) as show:
 
         def watch(done: Any, steps: int, epochs: int, measured: str) -> None:
-            if first[0] < 0:
-                first[0] = done.step
+            if not first:  # what was prepared before it says nothing of the steps
+                first.append((done.step, Pace()))
+            ((begin, pace),) = first
             share = done.step / (steps * epochs) if epochs else 0.0
-            begun = first[0] / (steps * epochs) if epochs else 0.0
+            begun = begin / (steps * epochs) if epochs else 0.0
             left = f", {time_left(pace.seconds, (share - begun) / (1 - begun))}" if share > begun and begun < 1 else ""
             what = f"epoch {done.epoch}" + (f" of {epochs}" if epochs else "")
             if hasattr(done, "scores"):

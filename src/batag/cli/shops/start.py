@@ -48,7 +48,7 @@ def start(
         typer.Option("--terms", metavar="FILE=LABEL", help="List of terms, one per line, and their label; may be repeated."),
     ] = None,
     taxonomy: options.Taxonomy = None,
-    minutes: Annotated[float, typer.Option("--minutes", min=0.1, help="Time to learn in.")] = 10.0,
+    minutes: Annotated[float, typer.Option("--minutes", min=0.1, help="Minutes that the command should take.")] = 10.0,
     from_: Annotated[Path, typer.Option("--from", metavar="BUNDLE", help="Bundle to begin from.")] = Path("starter"),
     learn: Annotated[bool, typer.Option("--learn/--no-learn", help="Whether to learn from the shop's pages.")] = True,
     set_: options.Set = None,
