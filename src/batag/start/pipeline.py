@@ -120,7 +120,13 @@ class Start(Task):
         return made
 
     def check(
-        self, survey: Survey, lists: Lists, sample: Sequence[Page], *, watch: training.Watch, reading: Any = iter
+        self,
+        survey: Survey,
+        lists: Lists,
+        sample: Sequence[Page],
+        *,
+        watch: training.Watch,
+        reading: training.Reading = training.silently,
     ) -> unlisted.Check | None:
         """Hide a tenth of the brands, train shortly, and look for them; None if it cannot be measured."""
         if (found := read_json(self.run / "check.json")).get("done"):
@@ -131,7 +137,7 @@ class Start(Task):
         return made
 
     def _check(
-        self, survey: Survey, lists: Lists, sample: Sequence[Page], *, watch: training.Watch, reading: Any
+        self, survey: Survey, lists: Lists, sample: Sequence[Page], *, watch: training.Watch, reading: training.Reading
     ) -> unlisted.Check | None:
         hidden = unlisted.hide(survey, lists)
         if hidden is None:
@@ -164,7 +170,13 @@ class Start(Task):
         return unlisted.check(Tagger.load(training.bundle_of(folder), device="cpu"), there, hidden, lists)
 
     def learn(
-        self, survey: Survey, labels: Mapping[str, Any], base: Path, *, watch: training.Watch, reading: Any = iter
+        self,
+        survey: Survey,
+        labels: Mapping[str, Any],
+        base: Path,
+        *,
+        watch: training.Watch,
+        reading: training.Reading = training.silently,
     ) -> training.Learnt:
         """Train from the base bundle with the shop's lists."""
         return training.train(

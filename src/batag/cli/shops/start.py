@@ -154,7 +154,7 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
         labels = task.labels(lists, sample, equipped, watch=labelling)
         show_labels(labels, err)
         task.budget.save()
-    reading = partial(progress, doing="reading labels", announced=True)
+    reading = partial(progress, announced=True)
     if labels and task.pays(labels):
         with training_watch("a tenth of the brands hidden, to measure", err) as watch:
             check = task.check(survey, lists, sample, watch=watch, reading=reading)

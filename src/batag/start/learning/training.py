@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -21,6 +22,7 @@ from batag.training.loop import EpochDone, StepDone
 from batag.training.prepared import PreparedRun
 from batag.training.recipe import read_recipe
 from batag.training.run import Run, nested
+from batag.training.window_crf import ROUNDS
 
 FEWEST_EPOCHS, MOST_EPOCHS = 2, 12
 PAGES_A_MINUTE = 500
@@ -34,9 +36,16 @@ SETTINGS: Mapping[str, Any] = {
     "training.checkpoint_steps": 50,
 }
 """How the recipe of the base bundle is changed."""
+Reading = Callable[..., Any]
+"""Yields the items that it is given, and shows how far it is; `doing`, `total`, `unit` and `every` say what and how often."""
 Watch = Callable[[StepDone | EpochDone, int, int, str], None]
 """Called after every step and epoch, with the steps of an epoch, the number of epochs (0 while it is not known), and the pages
 that scores are measured on, in words."""
+
+
+def silently(items: Iterable[Any], **how: Any) -> Iterable[Any]:
+    """The items, without showing anything."""
+    return items
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ def train(
     settings: Mapping[str, Any] | None = None,
     most_epochs: int = MOST_EPOCHS,
     watch: Watch = lambda done, steps, epochs, measured: None,
-    reading: Any = iter,
+    reading: Reading = silently,
 ) -> Learnt:
     """Train a run in a folder, or go on with it; the first epoch tells how many fit into the time."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +95,9 @@ def train(
     if (done := read_json(state)).get("learnt"):
         return Learnt(**done["learnt"])
     run = _run(run_folder, base=base, labels=labels, languages=languages, pages=pages, settings=settings or {}, folder=folder)
-    prepared = run.prepare(device="cpu", problems=Problems(), watch=reading, fitting=reading)
+    labelled = partial(reading, doing="reading labels")
+    fitting = partial(reading, doing="fitting the window CRF", total=ROUNDS, unit="rounds", every=1)
+    prepared = run.prepare(device="cpu", problems=Problems(), watch=labelled, fitting=fitting)
     epochs = int(done.get("epochs", 0))
     if not epochs:
         seconds = _measured(prepared, watch)
