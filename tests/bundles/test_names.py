@@ -7,6 +7,7 @@ import pytest
 
 from batag.bundles.names import file_of, terms_for
 from batag.bundles.shop import CURRENT, SHOP
+from batag.errors import InputError
 
 
 @pytest.fixture
@@ -46,11 +47,41 @@ def test_another_language_has_the_names_of_the_lexicon(shop: Path) -> None:
     assert name(shop, "refrigerator", language="ja") == "冷蔵庫"
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"language": "klingon", "brands": {"a": "b"}}', '{"brands": {}}'])
-def test_a_damaged_file_of_names_gives_those_of_the_lexicon(shop: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"language": "klingon", "brands": {"a": "b"}}',
+        '{"language": "ja", "brands": {"a": 1}}',
+        '{"brands": {}}',
+    ],
+)
+def test_a_damaged_file_of_names_is_one_line(shop: Path, text: str) -> None:
     file_of(shop / "bundles" / "0001-abc").write_text(text)
-    assert name(shop, "ZOWILAN") == "zowilan"
+    with pytest.raises(InputError, match=r"0001-abc\.names\.json: is damaged .* Run batag start again"):
+        name(shop, "ZOWILAN")
+
+
+def test_a_shop_of_an_older_batag_has_the_names_of_the_lexicon(shop: Path) -> None:
+    file_of(shop / "bundles" / "0001-abc").unlink()
     assert name(shop, "refrigerator") == "refrigerator"
+
+
+def test_the_same_bundle_has_the_same_names_by_any_path(shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "link").symlink_to(shop / "bundles" / "0001-abc")
+    assert name(tmp_path / "link", "ZOWILAN") == "左薇特"
+    monkeypatch.chdir(shop / "bundles" / "0001-abc")
+    assert name(".", "ZOWILAN") == "左薇特"
+
+
+def test_all_names_of_a_brand_follow_if_people_name_it(shop: Path) -> None:
+    file_of(shop / "bundles" / "0001-abc").write_text(
+        json.dumps({"language": "zh-Hant", "brands": {"zowilan": "左薇特", "左薇特": "左薇特"}})
+    )
+    (shop / "terms" / "synonyms.txt").write_text("Zowilan Inc = ZOWILAN\n")
+    assert name(shop, "左薇特") == "Zowilan Inc"
 
 
 def test_a_bundle_that_is_no_shop_s_has_the_names_of_the_lexicon(tmp_path: Path) -> None:

@@ -38,7 +38,16 @@ main()
 """
 STAGES = (
     *("survey.json", "pages.jsonl", "terms.json", "brand.txt.proposed", "equipped", "labels.json", "column.parquet"),
-    *("last.safetensors", "best.safetensors", "state.json", "comparison.json", "bundles/0001", "CURRENT", "part-"),
+    *(
+        "last.safetensors",
+        "best.safetensors",
+        "state.json",
+        "comparison.json",
+        "bundles/0001",
+        ".names.json",
+        "CURRENT",
+        "part-",
+    ),
     *("tags.xlsx", "tags.csv", "report.html", "to_review.xlsx", "to_review.jsonl", "done.json", "shop.json"),
 )
 

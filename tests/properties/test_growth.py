@@ -25,6 +25,7 @@ from tests.strategies import read_with_problems, written
 from batag.catalogue.inputs import Inputs
 from batag.catalogue.rows import read_rows
 from batag.errors import BatagError
+from batag.evaluation.decoding import Prediction
 from batag.labels.alignment import align
 from batag.labels.weak import Marking, Terms
 from batag.pages.duplicates import fingerprint
@@ -34,6 +35,8 @@ from batag.segmentation import build_segmenter
 from batag.segmentation.detection import possible_languages
 from batag.segmentation.segmentation import Segmentation, bring_tokens
 from batag.segmentation.segmenter import Segmenter
+from batag.start.evidence import Evidence
+from batag.start.lists import Term
 
 FOURFOLD = 7
 """Four times the input may take so many times the steps: what is linear takes 4, sorting a little more, a square 16."""
@@ -389,3 +392,16 @@ def test_tags_cost_steps_in_proportion_to_the_page(tmp_path: Path, steps: Steps,
         return lambda: write_pages([ready], tmp_path / "a.out", format=work)
 
     grows_in_proportion(steps, done, 100)
+
+
+def test_evidence_costs_in_proportion_however_often_a_brand_stands_in_capitals(steps: Steps) -> None:
+    evidence = Evidence([Term(text="HP", label="brand", source="column", own=1, sure=False)], column=None)
+
+    def work(number: int) -> Callable[[], Any]:
+        page = Page("1", {"title": "HP abc " * number}, language="en")
+        ((_, fields),) = Segmentation().many([page])
+        prediction = Prediction(page, list(fields), [], "en")
+        assert len(evidence(prediction, [])) >= number
+        return lambda: evidence(prediction, [])
+
+    grows_in_proportion(steps, work, 100)

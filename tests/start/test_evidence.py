@@ -3,6 +3,8 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 
+import pytest
+
 from batag.evaluation.decoding import Prediction
 from batag.pages.page import MODEL, Page, Tag
 from batag.segmentation.segmentation import Segmentation, language_of
@@ -37,7 +39,7 @@ def test_the_brand_of_a_row_is_tagged_in_its_own_text_in_every_script() -> None:
     assert found == [(text, "brand", "column") for text in ("日立", "HITACHI", "HITACHI", "日立")]
 
 
-def test_a_brand_that_is_an_ordinary_word_counts_on_rows_of_that_brand_only() -> None:
+def test_a_brand_that_is_an_ordinary_word_counts_on_rows_of_that_brand() -> None:
     own, other = page("統一 R-77 24入", "統一"), page("Nike 統一 規格 R-77", "Nike")
     evidence = Evidence.of(lists_of(own, other), column=BRAND_OF)
     assert tagged(evidence, own) == [("統一", "brand", "column")]
@@ -51,6 +53,28 @@ def test_an_ordinary_word_without_a_capital_is_no_brand_even_on_a_row_of_that_br
     assert brands == ["Dawn"]
 
 
+@pytest.mark.parametrize(
+    ("title", "brand"),
+    [
+        ("vivo Y21 smartphone, 128GB Blue", "vivo"),
+        ("vivo Y21 智慧型手機", "Vivo"),
+        ("dawn dish soap, lemon", "Dawn"),
+        ("mokko chair, Oak", "mokko"),
+    ],
+)
+def test_a_brand_in_lower_case_is_tagged_on_its_own_rows_where_nothing_speaks_against_it(title: str, brand: str) -> None:
+    row, others = page(title, brand, language="en"), [page(f"Zowilan X{n} for mokko", "Zowilan") for n in range(4)]
+    found = tagged(Evidence.of(lists_of(row, *others), column=BRAND_OF), row)
+    assert found[0] == (title.split()[0], "brand", "column")
+
+
+def test_a_word_that_mostly_stands_on_rows_of_others_is_no_brand_there_in_capitals_either() -> None:
+    own = page("PLUS folder A4", "PLUS", language="en")
+    others = [page(f"Zowilan case {n} for iPhone 8 PLUS", "Zowilan", language="en") for n in range(40)]
+    evidence = Evidence.of(lists_of(own, *others), column=BRAND_OF)
+    assert [text for text, label, _ in tagged(evidence, others[0]) if label == "brand"] == ["Zowilan"]
+
+
 def test_an_ordinary_word_in_the_capitals_of_its_brand_is_that_brand_on_other_rows_too() -> None:
     own, part, loud = (
         page("HP EliteBook 840", "HP", language="en"),
@@ -60,6 +84,7 @@ def test_an_ordinary_word_in_the_capitals_of_its_brand_is_that_brand_on_other_ro
     evidence = Evidence.of(lists_of(own, part, loud), column=BRAND_OF)
     assert [text for text, label, _ in tagged(evidence, part) if label == "brand"] == ["Zowilan", "HP"]
     assert [text for text, label, _ in tagged(evidence, loud) if label == "brand"] == ["ZOWILAN"]
+    assert ("HP", "brand", "terms") in tagged(evidence, page("適用 HP 印表機"))
 
 
 def test_brands_of_other_rows_are_terms() -> None:

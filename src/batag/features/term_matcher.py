@@ -7,11 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 
+from batag.pages.cleaning import SIGNS
 from batag.segmentation.variants import simplified_of
 from batag.terms.plural import singular
 
 MARK = "*"
-_LEFT_OUT = frozenset(" \u3000-‐‑–'’`´.・·･")
+_LEFT_OUT = frozenset(f" \u3000-‐‑–'’`´.・·･{SIGNS}")
 _REMEMBERED = 100_000
 _BEGINNING = 2
 _HISSING = ("s", "x", "z", "ch", "sh")
@@ -23,7 +24,8 @@ class TermMatcher:
     """Names by label; a name that ends with `*` is an ordinary word too.
 
     Case, width, accents, Chinese script, spaces, hyphens, apostrophes and dots do not matter. A name is found from token border
-    to token border, of several that overlap under one label the longest that begins first. Time grows with the text alone.
+    to token border, of several that overlap under one label the longest that begins first. Time grows with the text, and with
+    how many lengths the names have that begin alike.
     """
 
     def __init__(self, names: Mapping[str, Iterable[str]], *, with_plurals: Iterable[str] = ()) -> None:

@@ -53,9 +53,9 @@ _EMOJI = re.compile(f"{EMOJI}(?:\\s*{EMOJI})*")
 _WIDE = re.compile("[\uff01-\uff5e\u3000]")
 _ASCII_OF_WIDE = {chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {"\u3000": " "}
 _MARK = "[!-/:-@\\[-`{-~\u00a1-\u00bf\u2010-\u2bff\u3001-\u303f\u30fb\ufe0e\ufe0f\uff01-\uff65\U0001f000-\U0001faff]"
+SIGNS = "™℠®©"
+"""Signs behind a name that are no part of it; NFKC would make letters of some."""
 # The first two characters of a repetition: a cheap test that avoids the long pattern on most text.
-_SIGNS = "™℠"
-"""NFKC makes letters of them, which would then belong to the name before them."""
 _MARK_TWICE = re.compile(rf"({_MARK})(?:\1|(?<=[!?])[!?]|(?<=[\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]){_MARK})")
 _BOUND = "[\ufe0f\U0001f3fb-\U0001f3ff]"
 _REPEATED = re.compile(rf"[!?]{{2,}}|((?>{EMOJI})|(?![()\[\]{{}}<>+\U0001f1e6-\U0001f1ff]){_MARK})(?:\1(?!{_BOUND}))+")
@@ -148,11 +148,11 @@ def _compatible() -> re.Pattern[str]:
             pair = parts.split()
             if len(pair) == 2 and not parts.startswith("<"):
                 marks.add(int(pair[1], 16))
-            if unicodedata.normalize("NFKC", character) != character and character not in _SIGNS:
+            if unicodedata.normalize("NFKC", character) != character and character not in SIGNS:
                 compatible.add(code)
     # At most 30 marks at a time, as Unicode's stream-safe format: sorting endless ones takes quadratic time.
     joins = _class(marks)
-    return re.compile(f"{_class(compatible)}{joins}{{0,30}}|[^{_SIGNS}]{joins}{{1,30}}")
+    return re.compile(f"{_class(compatible)}{joins}{{0,30}}|[^{SIGNS}]{joins}{{1,30}}")
 
 
 def _class(codes: Iterable[int]) -> str:

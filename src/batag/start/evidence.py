@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from batag.evaluation.decoding import Prediction
@@ -16,8 +17,8 @@ from batag.pages.page import COLUMN, MODEL, PERSON, TERMS, Page, Tag
 from batag.segmentation.segmentation import TokenizedField
 from batag.start import goods
 from batag.start.cells import in_cell, tag_in_cell, tag_of_cell
-from batag.start.lists import BRAND, GOODS, Lists, Term
-from batag.start.names import NamesByValue, is_listed, is_ordinary
+from batag.start.lists import BRAND, GOODS, Lists, Term, is_frequent
+from batag.start.names import NamesByValue, is_listed, is_ordinary, listed_names
 from batag.start.survey import cell_text
 
 OWN_SCORE, TERM_SCORE = 0.95, 0.8
@@ -35,8 +36,8 @@ class Evidence:
     """Adds to the tags of a page those that its row and the lists speak for.
 
     The row's own brand in its own text wins over what the model says there. A listed term is added where the model has no tag,
-    and wins over a shorter one. The lexicon's goods set the borders of the model's, and name what it leaves out in titles. A
-    page that a person has labelled has that person's tags.
+    and wins over a shorter one. The lexicon's goods set the borders of the model's on Chinese pages, and name what it leaves
+    out in titles. A page that a person has labelled has that person's tags.
     """
 
     def __init__(
@@ -60,9 +61,11 @@ class Evidence:
         for term in self._listed:
             lists.setdefault(term.label, []).append(term.text)
         self._terms = Terms({label: lists[label] for label in sorted(lists, key=lambda label: label != BRAND)})
-        unsure = [term.text for term in self._listed if not term.sure]
-        self._unsure = {folded for text in unsure for folded in Terms({BRAND: [text]}).labels}
-        self._capitals = {text for text in unsure if text.isupper() and is_ordinary(text)}
+        unsure = [term for term in self._listed if not term.sure]
+        self._unsure = {folded for term in unsure for folded in _folded(term.text)}
+        words = [term for term in unsure if is_ordinary(term.text)]
+        self._capitals = {term.text for term in words if term.text.isupper() and term.text.isalpha() and is_frequent(term)}
+        self._with_capital = {folded for term in words if _has_capital(term.text) for folded in _folded(term.text)}
         self._folded: dict[str, frozenset[str]] = {}
 
     @classmethod
@@ -96,9 +99,10 @@ class Evidence:
         own: list[Tag] = []
         listed: list[Tag] = []
         for tokenized in prediction.fields:
+            case = _Case(tokenized.cleaned.text)
             for span, term in self._terms.spans(tokenized, language=prediction.language):
                 is_own = span[2] == BRAND and term in mine
-                if term in self._unsure and not self._is_named(tokenized, span, is_own=is_own):
+                if term in self._unsure and not self._is_named(term, tokenized, span, case, is_own=is_own):
                     continue
                 source, score = (COLUMN, OWN_SCORE) if is_own else (TERMS, TERM_SCORE)
                 made = [replace(tag, score=score) for tag in cut_tags(page, tokenized, [span], source=source)]
@@ -117,14 +121,13 @@ class Evidence:
         order = {field.name: number for number, field in enumerate(prediction.fields)}
         return sorted(all_of_them, key=lambda tag: (order[tag.field], tag.start))
 
-    def _is_named(self, field: TokenizedField, span: TokenSpan, *, is_own: bool) -> bool:
-        """Whether an ordinary word is a brand here. On a row of the brand it is not where it has no capital (the dawn of Dawn);
-        on others it is where it stands in capitals as the brand's own name does (a battery for HP)."""
-        text = field.cleaned.text
-        written = text[field.tokens[span[0]][0] : field.tokens[span[1]][1]]
+    def _is_named(self, term: str, field: TokenizedField, span: TokenSpan, case: _Case, *, is_own: bool) -> bool:
+        """Whether an unsure name is a brand here. On a row of the brand it is, but not an ordinary word in lower case beside
+        capitals (the dawn of Dawn). On others it is if it stands in capitals as the brand's name does (a battery for HP)."""
+        written = field.cleaned.text[field.tokens[span[0]][0] : field.tokens[span[1]][1]]
         if is_own:
-            return not (written.islower() and written.isascii())
-        return written in self._capitals and sum(map(str.isupper, text)) < sum(map(str.islower, text))
+            return not (written.islower() and term in self._with_capital and case.capitals)
+        return written in self._capitals and case.capitals - len(written) <= case.small
 
     def _value(self, page: Page) -> str:
         return "" if self._column is None else cell_text(page.extra.get(self._column))
@@ -136,6 +139,31 @@ class Evidence:
                 self._folded.clear()
             self._folded[value] = frozenset(Terms({BRAND: self._names(value)}).labels) if value else frozenset()
         return self._folded[value]
+
+
+class _Case:
+    """How many capital and small letters a text has, counted when it is first asked."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def capitals(self) -> int:
+        return sum(each.isupper() for each in self._text)
+
+    @cached_property
+    def small(self) -> int:
+        return sum(each.islower() for each in self._text)
+
+
+def _folded(name: str) -> Iterable[str]:
+    """A brand's name as `Terms` folds it."""
+    return Terms({BRAND: [name]}).labels
+
+
+def _has_capital(name: str) -> bool:
+    """Whether a brand is never written in lower case, as vivo is."""
+    return not any(each.islower() for each in (name, *listed_names(name)))
 
 
 def texts_of(page: Page) -> Texts:

@@ -89,7 +89,7 @@ class Shop:
 
     def sweep(self) -> None:
         """Remove files that a crash left under a temporary name; only while nobody else is at work here."""
-        own = (self.folder, self.path("terms"), self.path("labels").parent, self.path("out"))
+        own = (self.folder, self.path("terms"), self.path("labels").parent, self.path("bundles"), self.path("out"))
         strays = [*self.path("runs").rglob(".*.tmp"), *(path for folder in own for path in folder.glob(".*.tmp"))]
         for left in strays:
             if left.is_dir():
@@ -111,7 +111,7 @@ class Shop:
         target = self.path("bundles") / name
         if not target.exists():
             making = self.path("bundles") / f".{name}.{os.getpid()}.tmp"
-            self._sweep()
+            shutil.rmtree(making, ignore_errors=True)
             shutil.copytree(made, making)
             making.rename(target)
             sync_folder(target.parent)
@@ -140,11 +140,6 @@ class Shop:
         there = list(self.folder.iterdir())
         begun = all(path.name in own or path.name.startswith(f".{SHOP}.") for path in there)
         return begun and not any(path.is_file() for name in own - {"locks"} for path in (self.folder / name).rglob("*"))
-
-    def _sweep(self) -> None:
-        """Remove copies of bundles that a crash left unfinished."""
-        for left in self.path("bundles").glob(".*.tmp"):
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:

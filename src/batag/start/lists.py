@@ -29,7 +29,7 @@ _FEWEST_TITLES = 2
 @dataclass(frozen=True, kw_only=True)
 class Term:
     """A term: its label, where it comes from, on how many pages of the sample it stands, and on how many of them as the row's
-    own brand. One that is not `sure` counts only as the row's own."""
+    own brand. One that is not `sure` counts on other rows only in the capitals of its brand."""
 
     text: str
     label: str
@@ -159,8 +159,17 @@ def _sure(term: Term, own: int, rivals: int) -> bool:
     if is_ordinary(term.text):
         return False
     if is_listed(term.text):
-        return own + 2 >= 0.1 * rivals
+        return _outweighs(own, rivals)
     return own >= _PURE * (own + rivals)
+
+
+def is_frequent(term: Term) -> bool:
+    """Whether a name stands as the row's own brand often enough to be believed elsewhere."""
+    return _outweighs(term.own, term.pages - term.own)
+
+
+def _outweighs(own: int, others: int) -> bool:
+    return own + 2 >= 0.1 * others
 
 
 def propose(folder: Path, lists: Lists, *, rows: int) -> list[Path]:

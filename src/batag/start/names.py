@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from batag.start.values import brand_names, is_none
 from batag.terms.key import both_keys
-from batag.terms.lexicon import BRAND, GOODS, Entry, read_lexicon
+from batag.terms.lexicon import BRAND, PROMO, Entry, read_lexicon
 
 _MOST = 200_000
 
@@ -63,10 +63,10 @@ def is_ordinary(name: str) -> bool:
 
 
 def names_no_goods(name: str) -> bool:
-    """Whether the lexicon has a category's name as promotion or a feature only (中古, Sale)."""
+    """Whether the lexicon has a category's name as promotion only (中古, Sale)."""
     (key,), (close,) = both_keys([name])
     kinds = {each.entry.kind for each in read_lexicon().find(key, close=close)}
-    return bool(kinds) and GOODS not in kinds
+    return kinds == {PROMO}
 
 
 class NamesByValue:

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from batag.pages.cleaning import SIGNS
+
 _NO_BRANDS = """
     其他 其它 其他品牌 其它品牌 無 无 無品牌 无品牌 無牌 无牌 沒有 没有 未分類 未分类 未指定 未知 不明 一般 通用
     通用品牌 綜合 综合 自有品牌 白牌 副廠 原廠 進口 国产 國產 品牌 各品牌 多品牌 全部 所有商品 所有分類 全部商品 新品
@@ -38,7 +40,7 @@ _SCRIPTS = re.compile(rf"[{_CJK}][{_CJK}・ー\s]*|[^{_CJK}]+")
 _LEVEL = re.compile(r"\s*(?:>|＞|›|»|\||｜|\\|/|／|::)\s*")
 _TOGETHER = re.compile(r"\s*(?:/|／|、|,|，|;|；|・|\+|＋|與|和|及|\band\b|&|＆)\s*")
 _LONGEST = 60
-_EDGES = " \t\r\n　-–—_.,，。:：'\"“”‘’*★☆◆●■™®©"
+_EDGES = f" \t\r\n　-–—_.,，。:：'\"“”‘’*★☆◆●■{SIGNS}"
 
 
 def is_none(value: str) -> bool:

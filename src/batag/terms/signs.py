@@ -3,8 +3,10 @@
 import re
 import unicodedata
 
+from batag.pages.cleaning import SIGNS
+
 CJK = "\u3041-\u3096\u30a1-\u30fa\u30fc-\u30fe\u3400-\u4dbf\u4e00-\u9fff々"
-_MARKS = re.compile("[™®©℠\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufffc\ufffd]")
+_MARKS = re.compile(f"[{SIGNS}\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufffc\ufffd]")
 _BREAKS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _WIDE_DASH = re.compile("(?<=[\u3041-\u30fc])－")
 _COMBINING = re.compile("[\u0300-\u036f]")

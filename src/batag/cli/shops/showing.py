@@ -72,7 +72,7 @@ def show_lists(lists: Lists, survey: Survey, shop: Shop, err: SafeConsole) -> No
         err.print(grid)
     unsure = [term.text for term in lists.terms if not term.sure and term.pages]
     if unsure:
-        err.print(f"brands that are ordinary words too, tagged only in rows whose brand column has them: {_some(unsure)}")
+        err.print(f"brands that are ordinary words too, tagged mainly in rows whose brand column has them: {_some(unsure)}")
     if missing := [term.text for term in lists.not_found]:
         err.print(f"{counted(len(missing), 'term')} on none of {counted(survey.sampled, 'page')}: {_some(missing)}")
     for label in lists.by_people:
