@@ -43,19 +43,24 @@ def test_the_empty_page_says_what_to_do_in_the_readers_language(visit: Visit, la
     assert violations(page) == []
 
 
+def asked_of(service: Service, example: Example, **options: Any) -> list[dict[str, Any]]:
+    """The tags of the example with the names of the reader's language."""
+    return ask(service, example.given, canonical_language=example.language, **options)
+
+
 def test_the_slider_shows_what_the_service_would_answer_without_asking_it(example: Example, service: Service) -> None:
-    page, given = example.page, example.given
+    page = example.page
     expect(page.locator(".tagged")).to_have_attribute("lang", example.language)
-    assert highlighted(page) == facts(ask(service, given))
+    assert highlighted(page) == facts(asked_of(service, example))
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     seen = set()
     for step in (0, 7, 20):
         example.turn(step)
-        tags = ask(service, given, richness=step / 20)
+        tags = asked_of(service, example, richness=step / 20)
         assert highlighted(page) == facts(tags)
         seen.add(len(tags))
-        best = ask(service, given, richness=step / 20, top=8)
+        best = asked_of(service, example, richness=step / 20, top=8)
         assert page.locator(".top-text > bdi:first-child").all_inner_texts() == [tag["text"] for tag in best]
     assert len(seen) > 1
     assert asked == []
@@ -63,7 +68,7 @@ def test_the_slider_shows_what_the_service_would_answer_without_asking_it(exampl
 
 def test_a_tag_tells_its_score_canonical_form_and_source(example: Example, service: Service) -> None:
     page, words = example.page, example.words
-    tag = ask(service, example.given)[0]
+    tag = asked_of(service, example)[0]
     shown, tip = page.locator(SHOWN).first, page.get_by_role("tooltip")
     for reach in (shown.hover, shown.focus):
         reach()
@@ -77,7 +82,7 @@ def test_a_tag_tells_its_score_canonical_form_and_source(example: Example, servi
 
 def test_why_shows_the_words_that_moved_a_tag_most(example: Example, service: Service) -> None:
     page, given = example.page, example.given
-    tag = ask(service, given)[0]
+    tag = asked_of(service, example)[0]
     example.choose()
     expect(page.get_by_role("tooltip")).to_be_hidden()  # the card says the same
     body = {"page": given, "tag": {key: tag[key] for key in ("field", "start", "end", "label")}}
@@ -91,7 +96,7 @@ def test_why_shows_the_words_that_moved_a_tag_most(example: Example, service: Se
 
 
 def test_tags_are_copied_as_json_and_csv(example: Example, service: Service) -> None:
-    page, words, tags = example.page, example.words, ask(service, example.given)
+    page, words, tags = example.page, example.words, asked_of(service, example)
     page.get_by_role("button", name=words["copy.as"].format(format="JSON")).click()
     expect(page.locator(".result-head [role=status]")).to_have_text(words["copy.done"])
     written = {"language": example.language, **example.given, "error": None, "tags": tags, "reviewed": False}
@@ -105,18 +110,18 @@ def test_tags_are_copied_as_json_and_csv(example: Example, service: Service) -> 
 
 
 def test_the_drawer_has_the_same_request_for_curl_and_python(example: Example, service: Service) -> None:
-    page, words, given = example.page, example.words, example.given
+    page, words = example.page, example.words
     example.turn(13)
     page.get_by_text(words["drawer.title"]).click()
     command = shlex.split(page.locator("pre").inner_text().replace("\\\n", " "))
     body = json.loads(command[command.index("-d") + 1])
     assert command[2] == f"{service.url}/v1/tag"
-    assert service.post("/v1/tag", body).json()["pages"][0]["tags"] == ask(service, given, richness=0.65)
+    assert service.post("/v1/tag", body).json()["pages"][0]["tags"] == asked_of(service, example, richness=0.65)
     page.get_by_role("button", name="Python").click()
     code = page.locator("pre").inner_text()
     with redirect_stdout(io.StringIO()) as printed:
         exec(code, {})
-    tags = ask(service, given, richness=0.65)
+    tags = asked_of(service, example, richness=0.65)
     assert printed.getvalue() == "".join(f"{tag['label']} {tag['text']} {tag['score']}\n" for tag in tags)
     page.get_by_role("button", name=words["copy.copy"], exact=True).click()
     expect(page.get_by_role("button", name=words["copy.done"], exact=True)).to_be_visible()
@@ -251,6 +256,17 @@ def test_everything_can_be_done_with_the_keyboard(visit: Visit) -> None:
     expect(page.get_by_text("No page yet")).to_be_visible()
     expect(page.locator("#title")).to_be_focused()
     assert page.locator("#title").input_value() == ""
+
+
+def test_another_language_of_the_page_has_its_own_canonical_names(visit: Visit, service: Service) -> None:
+    example = Example.pick(visit(), "en")
+    names = example.page.locator(".top-text .muted")
+    before = names.all_inner_texts()
+    example.page.get_by_label("Language of this page").select_option("ja")
+    best = ask(service, example.given, top=8, canonical_language="ja")
+    shown = [tag["canonical"] for tag in best if tag["canonical"].lower() != tag["text"].lower()]
+    assert shown != before
+    expect(names).to_have_text(shown)
 
 
 def test_language_and_theme_are_remembered(visit: Visit) -> None:

@@ -9,6 +9,7 @@ from batag.evaluation.operating_point import steps
 from batag.pages.page import Page
 from batag.tagging.tagger import Tagger, distinct
 from batag.tagging.top import top
+from batag.terms.terms import Terms
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,21 @@ def test_one_answer_has_the_tags_of_all_21_steps(service: Service, tagger: Tagge
     for step in steps():
         there = [{key: value for key, value in tag.items() if key != "richness"} for tag in found if tag["richness"] <= step]
         assert there == [tag.to_dict() for tag in tagger.tag(PAGE, step)]
+
+
+def test_canonical_forms_are_in_the_language_that_a_request_asks_for(service: Service, tagger: Tagger) -> None:
+    plain = service.tag(richness="rich").json()["pages"][0]["tags"]
+    names: dict[str, list[str | None]] = {}
+    for language in ("en", "ja"):
+        terms = Terms(language=language)
+        expected = [terms.meaning(tag["text"], label=tag["label"], language="en").canonical for tag in plain]
+        for more in ({"richness": "rich"}, {"steps": 21}):
+            found = service.tag(canonical_language=language, **more).json()["pages"][0]["tags"]
+            places = [(tag["field"], tag["start"], tag["end"], tag["label"], tag["score"]) for tag in found]
+            assert places == [(tag["field"], tag["start"], tag["end"], tag["label"], tag["score"]) for tag in plain]
+            assert [tag.get("canonical") for tag in found] == expected
+        names[language] = expected
+    assert names["en"] != names["ja"]
 
 
 def test_an_explanation_says_what_the_score_is_without_each_token(service: Service, tagger: Tagger) -> None:

@@ -33,6 +33,8 @@ BAD: list[tuple[str, Any, str, str]] = [
     ("/v1/tag", {"page": PAGE, "top": 1.5}, "wrong-type", "top"),
     ("/v1/tag", {"page": PAGE, "steps": 21, "top": 3}, "wrong-value", "top"),
     ("/v1/tag", {"page": PAGE, "steps": None}, "wrong-value", "steps"),
+    ("/v1/tag", {"page": PAGE, "canonical_language": "tlh"}, "wrong-value", "canonical_language"),
+    ("/v1/tag", {"page": PAGE, "canonical_language": 1}, "wrong-type", "canonical_language"),
     ("/v1/keywords", {"page": PAGE, "method": "tfidf"}, "wrong-value", "method"),
     ("/v1/terms/explain", {"texts": "LEVIS"}, "wrong-type", "texts"),
     ("/v1/terms/explain", {"texts": [1]}, "wrong-type", "texts[0]"),

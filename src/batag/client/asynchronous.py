@@ -61,7 +61,7 @@ class AsyncClient:
         await self._http.aclose()
 
     async def tag(self, page: Pages, **options: Any) -> list[Tag]:
-        """The tags of a page; options are richness, labels, min_score, top and distinct, as in docs/serving.md."""
+        """The tags of a page; options are those of a request, as in docs/serving.md."""
         asked = {"page": page_record(page)} | tag_options(options)
         return list(to_tagged((await self._ask("POST", "/v1/tag", asked))["pages"][0]).tags)
 

@@ -23,7 +23,7 @@ AGAIN = frozenset({429, 502, 503, 504})
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 30.0
 _PLACE = re.compile(r"pages\[(\d+)\]")
 _ENVELOPE = 1_000
-_OPTIONS = ("richness", "labels", "min_score", "top", "distinct")
+_OPTIONS = ("richness", "labels", "min_score", "top", "distinct", "canonical_language")
 Sent = tuple[int, dict[str, Any] | ServiceError]
 
 

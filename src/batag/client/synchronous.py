@@ -62,7 +62,7 @@ class Client:
         self._http.close()
 
     def tag(self, page: Pages, **options: Any) -> list[Tag]:
-        """The tags of a page; options are richness, labels, min_score, top and distinct, as in docs/serving.md."""
+        """The tags of a page; options are those of a request, as in docs/serving.md."""
         asked = {"page": page_record(page)} | tag_options(options)
         return list(to_tagged(self._ask("POST", "/v1/tag", asked)["pages"][0]).tags)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,9 @@ class Answers:
     """Answers requests with one bundle; `stats` counts what it did since it was last asked for them."""
 
     def __init__(self, bundle: str, *, engine: str = "auto", terms: dict[str, Any] | None = None) -> None:
-        self.tagger = Tagger.load(bundle, engine=engine, device="cpu", threads=1, terms=terms_for(bundle, **(terms or {})))
+        self._named_by = partial(terms_for, bundle, **(terms or {}))
+        self.tagger = Tagger.load(bundle, engine=engine, device="cpu", threads=1, terms=self._named_by())
+        self._terms_by_language = {self.tagger.terms.language: self.tagger.terms}
         self.bundle = bundle_name(self.tagger.bundle.folder)
         self.has_dial = self.tagger.dial is not None
         self.stats: Counter[str] = Counter()
@@ -114,9 +116,11 @@ class Answers:
         results: list[tuple[int, Result]] = []
         for number, asked in tagging.items():
             if number in tags:
-                listed = [[tag.to_dict() for tag in choose(each, asked.options)] for each in tags[number]]
+                chosen = zip(own[number], tags[number], strict=True)
+                named = self._named(((each.language, found) for each, found in chosen), asked.options)
+                listed = [[tag.to_dict() for tag in choose(each, asked.options)] for each in named]
             else:
-                listed = [_with_steps(self.tagger, each, asked.options, has_dial=self.has_dial) for each in own[number]]
+                listed = [self._with_steps(each, asked.options) for each in own[number]]
             self.stats.update(f"label:{tag['label']}" for each in listed for tag in each)
             tokens = sum(len(field.tokens) for each in own[number] for field in each.fields)
             body = {
@@ -128,6 +132,20 @@ class Answers:
             }
             results.append((number, (orjson.dumps(body), len(asked.pages), tokens)))
         return results
+
+    def _named(self, found: Iterable[tuple[str, list[Tag]]], options: dict[str, Any]) -> list[list[Tag]]:
+        """The tags of pages with their canonical forms in the language that is asked for."""
+        language = options.get("canonical_language", self.tagger.terms.language)
+        if language == self.tagger.terms.language:
+            return [tags for _, tags in found]
+        if language not in self._terms_by_language:
+            self._terms_by_language[language] = self._named_by(language=language)
+        return self._terms_by_language[language].name_tags(found)
+
+    def _with_steps(self, prediction: Prediction, options: dict[str, Any]) -> list[dict[str, Any]]:
+        chosen = _with_steps(self.tagger, prediction, options, has_dial=self.has_dial)
+        (named,) = self._named([(prediction.language, [tag for tag, _ in chosen])], options)
+        return [tag.to_dict() | {"richness": step} for tag, (_, step) in zip(named, chosen, strict=True)]
 
     def _predict(self, pages: Sequence[Page]) -> list[Prediction]:
         """Predict pages; those that were seen lately are remembered."""
@@ -195,11 +213,11 @@ def choose(tags: Sequence[Tag], options: dict[str, Any]) -> Sequence[Tag]:
     return top(tags, options["top"]) if "top" in options else tags
 
 
-def _with_steps(tagger: Tagger, prediction: Prediction, options: dict[str, Any], *, has_dial: bool) -> list[dict[str, Any]]:
+def _with_steps(tagger: Tagger, prediction: Prediction, options: dict[str, Any], *, has_dial: bool) -> list[tuple[Tag, float]]:
     """The tags of the richest step, each with the lowest step at which it appears. Steps between two with the same tags have
     them too, because a richer step keeps every tag of a cleaner one."""
     if not has_dial:
-        return [tag.to_dict() | {"richness": 0.0} for tag in choose(tagger.tags_of(prediction), options)]
+        return [(tag, 0.0) for tag in choose(tagger.tags_of(prediction), options)]
     places = steps()
     found: dict[int, list[Tag]] = {}
 
@@ -222,7 +240,7 @@ def _with_steps(tagger: Tagger, prediction: Prediction, options: dict[str, Any],
 
     lowest |= dict.fromkeys(at(0), 0)
     between(0, len(places) - 1)
-    return [tag.to_dict() | {"richness": places[lowest[tag]]} for tag in choose(at(len(places) - 1), options)]
+    return [(tag, places[lowest[tag]]) for tag in choose(at(len(places) - 1), options)]
 
 
 def _failed(error: Exception) -> Problem:

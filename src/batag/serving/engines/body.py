@@ -36,7 +36,7 @@ class Asked:
 def read_tag(body: bytes, *, classes: Collection[str], has_dial: bool) -> Asked:
     """A request to `/v1/tag`."""
     found = read_object(body)
-    options = ("richness", "labels", "min_score", "top", "distinct", "steps")
+    options = ("richness", "labels", "min_score", "top", "distinct", "steps", "canonical_language")
     _known(found, ("page", "pages", *options), "", what="a key of this request")
     given = {name: value for name in options if (value := found.get(name)) is not None}
     if "steps" in found:
@@ -56,6 +56,8 @@ def read_tag(body: bytes, *, classes: Collection[str], has_dial: bool) -> Asked:
         given["top"] = _whole(given["top"], "top", most=1_000)
     if "distinct" in given and type(given["distinct"]) is not bool:
         raise _wrong_type(given["distinct"], "distinct", "true or false")
+    if "canonical_language" in given:
+        given["canonical_language"] = _language(given, "canonical_language", name="canonical_language")
     return _asked(found, given)
 
 
@@ -154,8 +156,8 @@ def _page(given: Any, where: str) -> tuple[Page, str | None]:
     return Page(own or "page", fields, language=_language(record, f"{where}.language")), own
 
 
-def _language(record: Mapping[str, Any], where: str) -> str | None:
-    given = record.get("language")
+def _language(record: Mapping[str, Any], where: str, *, name: str = "language") -> str | None:
+    given = record.get(name)
     if given is None:
         return None
     known = known_language(_text(given, where, most=LONGEST_NAME))

@@ -65,13 +65,17 @@ def tag_request(labels: Sequence[str], *, has_dial: bool) -> Schema:
     common: Schema = {
         "labels": {"type": ["array", "null"], "items": label, "description": "Only tags with these labels."},
         "min_score": {"type": ["number", "null"], "minimum": 0, "maximum": 1, "description": "Only tags with this score."},
+        "canonical_language": {
+            "enum": [*LANGUAGES, None],
+            "description": "Language of canonical forms that come from the lexicon (default: that of the service).",
+        },
     }
     plain: Schema = {
         "top": {
             "type": ["integer", "null"],
             "minimum": 1,
             "maximum": 1_000,
-            "description": "Only the best tags of each page, one per canonical form, at most this many.",
+            "description": "Only the best tags of each page, one per label and canonical form, at most this many.",
         },
         "distinct": {"type": ["boolean", "null"], "description": "One tag per text and label instead of every occurrence."},
     }

@@ -68,10 +68,12 @@ export async function readModel() {
 }
 
 /** The tags of a page at all 21 steps.
- * @param {PageText} page @param {string} language empty: detected @param {AbortSignal} signal
+ * @param {PageText} page @param {string} language empty: detected @param {string} naming the language of canonical forms
+ * @param {AbortSignal} signal
  * @returns {Promise<TaggedPage>} */
-export async function tagPage(page, language, signal) {
-  return (await askSignedIn('/v1/tag', { page: spoken(page, language), steps: 21 }, signal)).pages[0];
+export async function tagPage(page, language, naming, signal) {
+  const body = { page: spoken(page, language), steps: 21, canonical_language: naming };
+  return (await askSignedIn('/v1/tag', body, signal)).pages[0];
 }
 
 /** Which words moved a tag's score.

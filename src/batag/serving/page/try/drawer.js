@@ -5,7 +5,7 @@ import { code, copy, done, opening } from '../site/icons.js';
 import { say } from '../site/language.js';
 
 /** @typedef {import('../site/service.js').PageText} PageText */
-/** @typedef {{page: PageText, language: string, richness: number | null, labels: string[] | null, keys: boolean}} Request */
+/** @typedef {{page: PageText, language: string, naming: string, richness: number | null, labels: string[] | null, keys: boolean}} Request */
 
 const KINDS = /** @type {const} */ (['curl', 'Python']);
 /** @typedef {(typeof KINDS)[number]} Kind */
@@ -38,7 +38,7 @@ with Client("${location.origin}"${key}) as client:
 }
 
 /** @param {Request} request */
-const options = ({ richness, labels }) => ({ ...(richness === null ? {} : { richness }), ...(labels ? { labels } : {}) });
+const options = ({ naming, richness, labels }) => ({ ...(richness === null ? {} : { richness }), ...(labels ? { labels } : {}), canonical_language: naming });
 
 /** @param {Request} request @param {Kind} kind */
 export const snippet = (request, kind) => (kind === 'curl' ? asCurl(request) : asPython(request));

@@ -1,7 +1,7 @@
 /** Try: a page in, tags out. The state of the view and what changes it stand here; the parts only draw. */
 
 import { html } from '../vendor/lit-html.js';
-import { say } from '../site/language.js';
+import { language as readers, say } from '../site/language.js';
 import { Refused, explainTag, tagPage, usesKeys } from '../site/service.js';
 import { codePoints, wellFormed } from './code_points.js';
 import { asCsv, asJson, copy } from './copying.js';
@@ -31,6 +31,8 @@ export function tryView(update) {
   /** @type {PageText} */
   let text = { title: '', description: '' };
   let language = '';
+  /** the language of the canonical forms of the answer */
+  let naming = '';
   /** @type {{page: PageText, language: string, tags: Tag[]} | null} */
   let answer = null;
   /** @type {Problem | null} */
@@ -69,9 +71,10 @@ export function tryView(update) {
     if (isEmpty(page)) return empty();
     if (codePoints(page.title) + codePoints(page.description) > limit()) return refuse({ type: 'too-long' });
     const mine = (asking = new AbortController());
+    naming = readers();
     update();
     try {
-      const tagged = await tagPage(page, language, mine.signal);
+      const tagged = await tagPage(page, language, naming, mine.signal);
       if (tagged.error !== null) throw new Refused(problemOf({ type: 'page', detail: tagged.error }));
       hide();
       answer = { page, language: tagged.language ?? '', tags: tagged.tags };
@@ -184,6 +187,8 @@ export function tryView(update) {
   };
 
   function draw() {
+    // Another language of the page has other names for the same tags.
+    if (answer && naming !== readers()) tag();
     const tags = answer?.tags ?? [];
     const shownTags = tags.filter(shown);
     const counts = new Map(labels().map((label) => [label, tags.filter((each) => each.label === label && each.richness <= richness(step) + 1e-9).length]));
@@ -191,6 +196,7 @@ export function tryView(update) {
     const request = {
       page: isEmpty(text) ? { title: say('drawer.example'), description: '' } : sent(),
       language,
+      naming: readers(),
       richness: model?.dial === false ? null : richness(step),
       labels: hidden.size ? labels().filter((label) => !hidden.has(label)) : null,
       keys: usesKeys(),
