@@ -113,7 +113,7 @@ def test_every_part_of_the_report_is_there(html: str) -> None:
     assert found == {
         *("coverage", "lengths", "top", "new", "pages", "review", "missing", "problems", "notes", "made", "next"),
     }
-    assert "62 %" in html
+    assert "62%" in html
     assert "0001-3fa9c2" in html
     assert len(re.findall(r"<mark ", html)) > 10
 

@@ -94,7 +94,7 @@ def new_brands(data: ReportData) -> str:
     if count > _NEW:
         body.append(f'<p class="quiet">{say("new.more", count=count - _NEW)}</p>')
     if check is not None:
-        shares = {"found": f"{100 * check.found:.0f} %", "right": f"{100 * check.right:.0f} %"}
+        shares = {"found": f"{100 * check.found:.0f}%", "right": f"{100 * check.right:.0f}%"}
         body.append(f'<p class="aside">{say("new.check", brands=check.brands, **shares)}</p>')
     return section("new", say("new.title"), *body)
 

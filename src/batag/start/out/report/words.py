@@ -57,13 +57,13 @@ def number(value: float) -> str:
 
 
 def percent(part: float, whole: float) -> str:
-    """A part in percent: `<1 %` and `>99 %` are not rounded to nothing or all."""
+    """A part in percent: `<1%` and `>99%` are not rounded to nothing or all."""
     if not whole:
         return "–"
     share = 100 * part / whole
     if 0 < share < 1:
-        return "&lt;1\u202f%"
-    return "&gt;99\u202f%" if 99 < share < 100 else f"{share:.0f}\u202f%"
+        return "&lt;1%"
+    return "&gt;99%" if 99 < share < 100 else f"{share:.0f}%"
 
 
 def _filled(key: str, language: str, values: Mapping[str, str]) -> str:
