@@ -14,6 +14,7 @@ from tests.conftest import Run
 from tests.start.shops import base_bundle, small_shop, write_table
 from tests.start.test_start import started
 
+from batag.errors import InputError
 from batag.start import people as people_module
 from batag.start.people import People, Reading, files_of, own_label, read_people
 
@@ -45,6 +46,22 @@ def test_what_excel_macos_and_windows_leave_in_the_folder_is_ignored(tmp_path: P
     mine = write_table(tmp_path / "mine.csv", [("title", "tags"), ("Nike shoes", "brand=Nike")])
     assert files_of(tmp_path) == [mine]
     assert tags_of(read(tmp_path)) == [[("brand", "Nike")]]
+
+
+def test_a_note_or_a_picture_in_the_folder_is_left_aside_and_it_is_said(tmp_path: Path) -> None:
+    workbook(tmp_path / "review.xlsx", ("商品名稱", "brand (tags)", "reviewed"), ("日立 冰箱", "日立", "是"))
+    (tmp_path / "notes.txt").write_text("ask Amy about row 7")
+    (tmp_path / "shelf.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+    people = read(tmp_path)
+    assert tags_of(people) == [[("brand", "日立")]]
+    assert [line.split(": ")[0] for line in people.refused] == [str(tmp_path / name) for name in ("notes.txt", "shelf.png")]
+    assert all("is not used" in line for line in people.refused)
+
+
+def test_a_damaged_workbook_in_the_folder_stops_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "review.xlsx").write_bytes(b"PK\3\4 no workbook")
+    with pytest.raises(InputError, match=r"review\.xlsx"):
+        read(tmp_path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "cp950"])

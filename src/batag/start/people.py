@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from batag.errors import InputError
 from batag.pages.corrections import SEPARATOR, is_readable, label_of, shown
 from batag.pages.fields import STANDARD_FIELDS
-from batag.pages.formats.format import FORMATS
+from batag.pages.formats.format import FORMATS, format_of_name
 from batag.pages.formats.reading import PageMaker, read_records
 from batag.pages.layout import KEY
 from batag.pages.mentions import occurrences
@@ -62,10 +63,16 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def read_people(folder: Path, reading: Reading) -> People:
-    """Read everything that people labelled."""
+    """Read everything that people labelled. A file that cannot be read is an error if its name says that it has pages; others,
+    such as notes, are left aside, and a line says so."""
     people = People()
     for path in files_of(folder):
-        _read(path, reading, people)
+        try:
+            _read(path, reading, people)
+        except InputError as error:
+            if format_of_name(path) is not None:
+                raise
+            people.refused.append(f"{path}: {error.what.partition('. ')[0]}; the file is not used")
     people.pages = _once(people)
     return people
 
