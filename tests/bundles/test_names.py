@@ -42,6 +42,11 @@ def test_synonyms_of_people_win_over_the_names_of_the_column(shop: Path) -> None
     assert name(shop, "ZOWILAN", synonyms=str(other)) == "Z"
 
 
+def test_a_wide_equals_sign_is_one(shop: Path) -> None:
+    (shop / "terms" / "synonyms.txt").write_text("資生堂 ＝ ZOWILAN\n")
+    assert name(shop, "ZOWILAN") == "資生堂"
+
+
 def test_another_language_has_the_names_of_the_lexicon(shop: Path) -> None:
     assert name(shop, "ZOWILAN", language="ja") == "zowilan"
     assert name(shop, "refrigerator", language="ja") == "冷蔵庫"

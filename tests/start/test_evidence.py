@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from batag.pages.page import MODEL, Page, Tag
 from batag.segmentation.segmentation import Segmentation, language_of
 from batag.start.evidence import Evidence
 from batag.start.lists import Lists, make_lists
-from batag.start.survey import BRAND_OF, Survey, survey_pages
+from batag.start.survey import BRAND_OF, CATEGORY_OF, Survey, survey_pages
 
 
 def page(title: str, brand: str = "", *, description: str = "", language: str = "zh-Hant") -> Page:
@@ -103,6 +104,15 @@ def test_goods_are_cut_to_the_longest_name_that_the_lexicon_has() -> None:
 def test_goods_of_a_title_that_the_model_misses_are_added_but_no_gifts() -> None:
     evidence = Evidence.of(Lists(terms=()), column=None)
     assert tagged(evidence, page("R-77 保溫杯 送滑鼠墊")) == [("保溫杯", "goods", "terms")]
+
+
+def test_a_gift_is_no_goods_though_a_list_has_it() -> None:
+    rows = [page(f"R-{n} 面膜", "Nike") for n in range(3)]
+    survey = Survey()
+    sample = survey_pages([replace(row, extra={**row.extra, CATEGORY_OF: "保養 > 面膜"}) for row in rows], survey, most=9)
+    evidence = Evidence.of(make_lists(survey, sample), column=BRAND_OF)
+    assert ("面膜", "goods", "terms") in tagged(evidence, rows[0])
+    assert tagged(evidence, page("調理水 150ml 贈 茶樹面膜1片"), ("調理水", "goods", 0.7)) == [("調理水", "goods", "model")]
 
 
 def test_a_doubtful_tag_of_the_model_goes_if_a_list_has_another_one() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 from tests.conftest import Run
 from tests.start.shops import BRANDS, COLUMNS, TITLES, base_bundle, write_table
 
@@ -121,6 +122,16 @@ def test_a_title_above_the_names_of_the_columns_is_told(tmp_path: Path, lines: l
     with pytest.raises(InputError, match="begins with a row that does not look like names of columns") as error:
         read_table(str(path))
     assert "Delete the rows above" in str(error.value)
+
+
+def test_empty_rows_above_the_names_of_the_columns_do_not_matter(tmp_path: Path) -> None:
+    book = Workbook()
+    for row in ((None, None), ("", None), ("商品名稱", "品牌"), ("日立 冰箱", "日立")):
+        book.active.append(row)
+    book.save(tmp_path / "shop.xlsx")
+    table = read_table(str(tmp_path / "shop.xlsx"))
+    assert table.names == ("商品名稱", "品牌")
+    assert table.rows == ({"商品名稱": "日立 冰箱", "品牌": "日立"},)
 
 
 def test_a_first_row_with_a_column_that_the_user_has_named_is_not_doubted(tmp_path: Path) -> None:

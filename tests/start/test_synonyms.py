@@ -32,6 +32,13 @@ def test_two_scripts_of_one_value_are_one_brand_in_the_letters_of_the_shop() -> 
     assert shown("左薇特", language="en") == "Zowilan"
 
 
+def test_a_brand_that_no_list_has_is_written_as_in_the_column() -> None:
+    assert brand_synonyms({"MARKLINE": 2, "Dabanies Vitraw": 1}, language="zh-Hant") == {
+        "markline": "MARKLINE",
+        "dabany vitraw": "Dabanies Vitraw",
+    }
+
+
 def test_two_names_of_one_script_stay_two_brands() -> None:
     assert shown("Scotch") != shown("3M")
 

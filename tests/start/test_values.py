@@ -19,6 +19,7 @@ from batag.start.values import brand_names, category_names, is_none
         ("OB嚴選", ("OB嚴選",)),
         ("Purina Pro Plan", ("Purina", "Pro Plan")),
         ("Carl Zeiss", ("Carl Zeiss",)),
+        ("1028", ("1028",)),
         ("Zowilan左薇特", ("Zowilan左薇特", "Zowilan")),
         ("Black+Decker compatible", ("Black+Decker",)),
         ("SONY+BOSE", ("SONY", "BOSE")),
@@ -38,6 +39,11 @@ def test_values_that_name_no_brand_give_no_name(value: str) -> None:
 def test_the_lexicon_gives_a_brand_its_names_in_other_scripts() -> None:
     assert {"Panasonic", "國際牌"} <= set(names_of("パナソニック"))
     assert names_of("左薇特") == ("左薇特",)
+
+
+def test_a_brand_of_figures_is_one_if_the_lexicon_has_it() -> None:
+    assert "1028" in names_of("1028")
+    assert names_of("4711999") == ()
 
 
 def test_a_brand_with_its_sub_brand_is_no_name_of_either() -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from batag.bundles.shop import current_bundle, is_shop
+from batag.bundles.shop import current_bundle, is_shop, shop_of
 from batag.errors import InputError
 from batag.pages.languages import LANGUAGES
 from batag.terms.synonyms import Synonyms
@@ -29,8 +29,8 @@ def terms_for(
     """The terms for the tags of a bundle. For a shop they name tags as its tables do: in its language, with its brands' own
     names, and with `terms/synonyms.txt` if no other file is given. Another language has only the lexicon's names."""
     bundle = (current_bundle(Path(bundle)) if is_shop(Path(bundle)) else Path(bundle)).resolve()
-    shop, names = bundle.parent.parent, file_of(bundle) if bundle.name else None
-    if synonyms is None and bundle.parent.name == "bundles" and is_shop(shop):
+    names = file_of(bundle) if bundle.name else None
+    if synonyms is None and (shop := shop_of(bundle)) is not None:
         own = shop / "terms" / "synonyms.txt"
         synonyms = own if own.is_file() else None
     found, brands = _read(names) if names is not None and names.is_file() else (None, {})

@@ -24,6 +24,12 @@ def export_reading(folder: Path) -> tuple[dict[str, str], str | None]:
     return {}, None
 
 
+def shop_of(bundle: Path) -> Path | None:
+    """The folder of the shop that a bundle belongs to, or None."""
+    folder = bundle.resolve().parent
+    return folder.parent if folder.name == "bundles" and is_shop(folder.parent) else None
+
+
 def current_bundle(folder: Path) -> Path:
     """The folder of the bundle in use; an error if there is none yet."""
     path = folder / CURRENT

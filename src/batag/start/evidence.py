@@ -106,7 +106,7 @@ class Evidence:
                     continue
                 source, score = (COLUMN, OWN_SCORE) if is_own else (TERMS, TERM_SCORE)
                 made = [replace(tag, score=score) for tag in cut_tags(page, tokenized, [span], source=source)]
-                (own if is_own else listed).extend(made)
+                (own if is_own else listed).extend(tag for tag in made if _is_meant(tag, page))
         of_row = overlaps(own)
         kept = [tag for tag in (goods.bordered(prediction, tags) if self._shaping else tags) if not of_row(tag)]
         known = {(tag.field, tag.start, tag.end, tag.label): tag for tag in kept}
@@ -154,6 +154,10 @@ class _Case:
     @cached_property
     def small(self) -> int:
         return sum(each.islower() for each in self._text)
+
+
+def _is_meant(tag: Tag, page: Page) -> bool:
+    return tag.label != GOODS or goods.is_sold(tag, page[tag.field])
 
 
 def _folded(name: str) -> Iterable[str]:

@@ -80,6 +80,10 @@ def of_title(prediction: Prediction, tags: Sequence[Tag]) -> list[Tag]:
     if not prediction.fields:
         return []
     title, taken = prediction.fields[0], overlaps(tags)
-    text = prediction.page[title.name]
     found = (tag for tag in _named(prediction, title, marked=False) if not taken(tag))
-    return [replace(tag, score=SCORE) for tag in found if not _NOT_SOLD.search(text[max(0, tag.start - 20) : tag.start])]
+    return [replace(tag, score=SCORE) for tag in found if is_sold(tag, prediction.page[title.name])]
+
+
+def is_sold(tag: Tag, text: str) -> bool:
+    """Whether goods in a field are what the page sells: no gift, and not the thing that a part fits."""
+    return not _NOT_SOLD.search(text[max(0, tag.start - 20) : tag.start])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-from batag.start.values import brand_names, is_none
+from batag.start.values import brand_names
 from batag.terms.key import both_keys
 from batag.terms.lexicon import BRAND, PROMO, Entry, read_lexicon
 
@@ -45,8 +45,6 @@ def own_names(value: str) -> tuple[str, ...]:
 
 def names_of(value: str) -> tuple[str, ...]:
     """All names of the brand in a value of the column: its own, and those in other scripts."""
-    if is_none(value):
-        return ()
     own = own_names(value)
     return tuple(dict.fromkeys((*own, *(other for name in own for other in listed_names(name)))))
 

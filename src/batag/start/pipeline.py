@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from batag.bundles.description import DESCRIPTION
+from batag.bundles.bundle import find_bundle, read_description
+from batag.bundles.description import DESCRIPTION, MODEL
 from batag.bundles.names import file_of, terms_for
 from batag.catalogue.totals import Totals
 from batag.pages.file import digest
@@ -37,6 +38,11 @@ seen whether learning helped."""
 OWN_BORDERS = 50
 """When people have labelled so many pages, the learnt bundle draws their borders, and the lexicon's are not put over them."""
 PEOPLE, HELD_PEOPLE = "people.jsonl", "held_people.jsonl"
+
+
+def _weights(bundle: Path) -> str:
+    """The digest of a bundle's weights."""
+    return read_description(bundle).files[MODEL].sha256
 
 
 @dataclass(frozen=True)
@@ -190,6 +196,17 @@ class Start(Task):
             watch=watch,
             reading=reading,
         )
+
+    def kept(self, lists: Lists, sample: Sequence[Page]) -> Path | None:
+        """The shop's bundle in use with the lists of now, if it has learnt more than the base bundle: too few pages are no
+        reason to lose that."""
+        folder, current = self.run / "kept", self.shop.current()
+        if not (self.run / "kept.json").is_file():
+            if current is None or _weights(current) == _weights(find_bundle(self.options.base)):
+                return None
+            equip(current, folder, lists, sample)
+            write_json(self.run / "kept.json", {"bundle": current.name})
+        return folder
 
     def ship(self, equipped: Path, survey: Survey, *, learnt: bool) -> Path:
         """Put the bundle among those of the shop with the names of its brands beside it, and make it the one in use."""

@@ -36,8 +36,7 @@ def brand_synonyms(brands: Mapping[str, int], *, language: str | None) -> dict[s
         for name in names:
             canonical[keys[name]] = shown.setdefault(listed_names(name) or (name,), _shown(names, language))
     for name in texts:
-        if own := listed_names(name):
-            canonical.setdefault(keys[name], shown.setdefault(own, name))
+        canonical.setdefault(keys[name], shown.setdefault(listed_names(name) or (name,), name))
     return {key: text for key, text in canonical.items() if key}
 
 

@@ -27,6 +27,7 @@ from batag.start.people import People, Reading, read_people
 from batag.start.survey import Rows, Survey
 from batag.start.synonyms import brand_synonyms
 from batag.start.table import Table
+from batag.terms.synonyms import read_synonyms
 from batag.terms.taxonomy import read_taxonomy
 
 
@@ -120,6 +121,12 @@ class Task:
         return list(
             dict.fromkeys(name for names in taxonomy.names.values() for name in names.split("\t") if 1 < len(name) <= 30)
         )
+
+    def check_synonyms(self) -> None:
+        """A mistake in the synonyms of people is an error before anything is learnt, not after."""
+        own = self.shop.path("terms") / "synonyms.txt"
+        if own.is_file():
+            read_synonyms(own)
 
     def names(self, survey: Survey) -> dict[str, Any]:
         """How the shop and the language of most pages name tags, for the file beside its bundle."""

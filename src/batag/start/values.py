@@ -56,13 +56,13 @@ def brand_names(value: str, *, known: Callable[[str], bool] = lambda name: False
     inside = [part for each in _BRACKETS.findall(value) for part in _OUTSIDE.split(each)]
     for part in (*_OUTSIDE.split(_BRACKETS.sub(" / ", value)), *inside):
         name = _COMPANY.sub("", _FITS.sub("", part.strip(_EDGES)).strip(_EDGES)).strip(_EDGES)
-        if is_none(part) or is_none(name):
+        if (is_none(part) or is_none(name)) and not known(name):
             continue
         for piece in (name,) if known(name) else _by_script(name, known):
             # Black+Decker is one name; SONY+BOSE are two where both are brands.
             halves = _PLUS.split(piece)
             for each in halves if len(halves) > 1 and not known(piece) and all(map(known, halves)) else (piece,):
-                if _is_name(each):
+                if _is_name(each) or (known(each) and len(each) > 1):
                     found.setdefault(each, None)
     return tuple(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from batag.bundles.bundle import Bundle, read_bundle
 from batag.bundles.description import Description
+from batag.bundles.shop import export_reading, shop_of
 from batag.encoders.sequence import Window, join_windows, page_words, windows
 from batag.engines import build_engine
 from batag.engines.choice import choose_engine
@@ -103,10 +105,12 @@ class Tagger:
         """A copy, also in another process, is loaded again from the same folder."""
         return _load_again, (self.bundle.folder.resolve(), self.bundle.description, self._options)
 
-    @property
+    @cached_property
     def usual_columns(self) -> dict[str, str]:
-        """The columns of the training files by field. Files and dicts are read by them, besides the standard fields."""
-        return self.bundle.description.usual_columns
+        """The columns of the training files by field, or of a shop's export. Files and dicts are read by them, besides the
+        standard fields."""
+        shop = shop_of(self.bundle.folder)
+        return self.bundle.description.usual_columns | (export_reading(shop)[0] if shop is not None else {})
 
     @property
     def labels(self) -> tuple[str, ...]:

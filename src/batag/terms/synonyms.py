@@ -94,7 +94,7 @@ def _groups(lines: Iterable[str], where: str) -> Iterator[tuple[_Name, list[_Nam
         line = raw.strip()
         if not line or line.startswith("#"):
             continue
-        head, equals, rest = line.partition("=")
+        head, equals, rest = line.replace("＝", "=").partition("=")
         names = [each.strip() for each in _COMMAS.split(rest)]
         what = ""
         if _CONTROL.search(line):

@@ -117,7 +117,7 @@ def show_comparison(made: Comparison, err: SafeConsole) -> None:
         err.print(f"tag F1 on {counted(made.people, 'page')} that people labelled, not learnt from: {theirs}")
 
 
-def show_choice(bundle: Path, *, learnt: bool, base: Path, why: str, err: SafeConsole) -> None:
+def show_choice(bundle: Path, *, learnt: bool, base: Path | str, why: str, err: SafeConsole) -> None:
     """Print in one line which bundle is used, and why."""
     what = "learnt from this shop's pages" if learnt else f"{base} with the shop's lists, without learning"
     err.print(f"bundle in use: {bundle.name}, {what}, because {why}", style="" if learnt else "yellow")

@@ -133,12 +133,17 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
     def rows(records: Any, fraction: Any) -> Any:
         return progress(records, doing="reading the export", fraction=fraction, unit="rows", announced=True)
 
+    task.check_synonyms()
     show_refused(task.people.refused, err)
     if unseen := task.not_reviewed(problems):
-        what = f"{counted(unseen, 'page')} in labels/person not used, because nobody has reviewed them"
-        each = 'set "reviewed": true on each page that you have checked (in a table: the column reviewed)'
-        whole = "or, if all pages of a file are checked, put in its place what this writes: batag convert FILE reviewed.jsonl"
-        err.print(f"{what}: {each}; {whole} --reviewed", style="yellow")
+        used = counted(len(task.people.pages), "page")
+        err.print(
+            f"labels/person has {used} that people reviewed, and {unseen:,} that nobody has reviewed yet: these are not used"
+        )
+        if not task.people.pages:
+            each = 'write yes in the column reviewed (in JSONL: "reviewed": true) of each page that you have checked'
+            whole = "if all pages of a file are checked, put in its place what this writes: batag convert FILE reviewed.jsonl"
+            err.print(f"To use them, {each}; {whole} --reviewed", style="yellow")
     survey, sample = task.survey(problems=problems, watch=rows)
     show_survey(survey, err)
     counting = partial(progress, doing="counting terms", total=len(sample), announced=True)
@@ -146,7 +151,7 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
     show_lists(lists, survey, task.shop, err)
     equipped = task.equipped(lists, sample)
     task.budget.save()
-    check = learnt = compared = None
+    check = learnt = compared = kept = None
     ships, why = False, "it was asked for (--no-learn)"
     labels: Mapping[str, Any] = {}
     if task.options.learn:
@@ -167,11 +172,12 @@ def run_stages(task: Start, problems: Problems) -> dict[str, Any]:
         ships, why = compared.helped, compared.why
     elif labels:
         why = f"learning does not pay: only {counted(labels['known'], 'page')} with a term or a brand of the shop"
-    bundle = task.ship(equipped, survey, learnt=ships)
-    show_choice(bundle, learnt=ships, base=task.options.base, why=why, err=err)
+        kept = task.kept(lists, sample)
+    bundle = task.ship(kept or equipped, survey, learnt=ships)
+    show_choice(bundle, learnt=ships, base="what this shop learnt before" if kept else task.options.base, why=why, err=err)
     task.budget.save()
     with job_bar(str(task.shop.path("tagged"))) as tagging:
-        totals = task.tag(survey, lists, bundle, learnt=ships, problems=problems, watch=tagging)
+        totals = task.tag(survey, lists, bundle, learnt=ships or kept is not None, problems=problems, watch=tagging)
     err.print(summary(totals, str(task.shop.path("tagged"))))
     with bar("writing the files for people", err, total=1.0) as show:
 

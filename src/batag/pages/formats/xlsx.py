@@ -26,7 +26,9 @@ UNNAMED = "unnamed-cells"
 def read(source: Source) -> Iterator[tuple[str, int, dict[str, Cell]]]:
     """Yield the rows of the first sheet below its header; empty rows and cells outside the header's columns are skipped."""
     rows = _sheet(source)
-    number, cells = next(rows, (1, {}))
+    number, cells = next(
+        ((number, cells) for number, cells in rows if any(_is_filled(cell) for cell in cells.values())), (1, {})
+    )
     header = [cells.get(place) for place in range(1, max(cells, default=0) + 1)]
     if NO_VALUE in header:
         _note_lost(source, number, "the header")
@@ -43,7 +45,7 @@ def _rows(source: Source, rows: Iterator[tuple[int, dict[int, Any]]]) -> Iterato
     emptied: dict[str, Cell] = dict.fromkeys(filter(is_readable, names), "") if {"tags", "reviewed"} & {*names} else {}
     outside = False
     for number, cells in rows:
-        if not any(cell is not None and cell != "" for cell in cells.values()):
+        if not any(map(_is_filled, cells.values())):
             continue
         if not outside and (outside := any(place > len(names) and cell not in (None, "") for place, cell in cells.items())):
             reason = "cells to the right of the column names are not read, in further rows neither: name them in row 1"
@@ -80,6 +82,10 @@ def _sheet(source: Source) -> Iterator[tuple[int, dict[int, Any]]]:
             raise InputError(what, where=source.name, todo="Save it as .xlsx; a zip must be unpacked first") from error
         where = f"{source.name}, row {number + 1}"
         source.problems.add("truncated", where, f"the workbook cannot be read further ({reason})")
+
+
+def _is_filled(cell: Any) -> bool:
+    return cell is not None and cell != ""
 
 
 def _plain(cell: Any) -> Cell:

@@ -124,7 +124,7 @@ def _asked(found: Mapping[str, Any], options: dict[str, Any]) -> Asked:
         if not isinstance(many, list):
             raise _wrong_type(many, "pages", "a list")
         if not 1 <= len(many) <= settings.serve_pages:
-            todo = f"Send at most {settings.serve_pages} pages a request"
+            todo = f"Send 1 to {settings.serve_pages} pages a request"
             raise Problem("too-many", f"{len(many):,} pages, not 1 to {settings.serve_pages}", where="pages", todo=todo)
         read = [_page(each, f"pages[{number}]") for number, each in enumerate(many)]
     return Asked([page for page, _ in read], [own for _, own in read], options)
@@ -137,8 +137,15 @@ def _page(given: Any, where: str) -> tuple[Page, str | None]:
     if own is not None:
         _text(own, f"{where}.id", most=LONGEST_NAME)
     fields = {name: value for name in STANDARD_FIELDS if (value := record.get(name)) is not None}
+    own_place = dict.fromkeys(fields, where)
     if (more := record.get("fields")) is not None:
-        fields |= {name: value for name, value in _object(more, f"{where}.fields").items() if value is not None}
+        others = {name: value for name, value in _object(more, f"{where}.fields").items() if value is not None}
+        for name in others.keys() & fields.keys():
+            todo = "Leave one of them out"
+            raise Problem("wrong-value", f"{name} stands twice", where=f"{where}.fields.{name}", todo=todo)
+        if "" in others:
+            raise Problem("wrong-value", "a field has no name", where=f"{where}.fields", todo="Name it, or leave it out")
+        fields |= others
         if len(fields) > settings.max_page_fields:
             what = f"a page has at most {settings.max_page_fields} fields"
             raise Problem("too-many", what, where=f"{where}.fields", todo="Join some of them")
@@ -148,7 +155,7 @@ def _page(given: Any, where: str) -> tuple[Page, str | None]:
     length = 0
     for name, value in fields.items():
         if type(value) is not str:
-            raise _wrong_type(value, f"{where}.{name[:100]}", "text")
+            raise _wrong_type(value, f"{own_place.get(name, f'{where}.fields')}.{name[:100]}", "text")
         length += len(value)
     if length > (most := settings.serve_page_characters):
         todo = f"Send at most {most:,}; `batag tag` takes longer pages"

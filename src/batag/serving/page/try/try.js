@@ -69,7 +69,10 @@ export function tryView(update) {
     asking = null;
     const page = sent();
     if (isEmpty(page)) return empty();
-    if (codePoints(page.title) + codePoints(page.description) > limit()) return refuse({ type: 'too-long' });
+    if (codePoints(page.title) + codePoints(page.description) > limit()) {
+      empty();
+      return refuse({ type: 'too-long' });
+    }
     const mine = (asking = new AbortController());
     naming = readers();
     update();
