@@ -63,6 +63,8 @@ def test_a_code_says_place_and_label() -> None:
         ("L'Oréal", "LOREAL"),
         ("ザ・ノース・フェイス", "ザ/・/ノース/・/フェイス"),
         ("電腦", "电脑"),
+        ("卸妝棉", "卸粧/棉"),
+        ("Post-it Notes", "Post-it/™/Notes"),
         ("hair dryer", "hair-dryer"),
         ("Dr. Martens", "DR/./MARTENS"),
         ("ABC", "ＡＢＣ"),

@@ -135,6 +135,7 @@ def test_the_steps_lead_to_the_key(text: str) -> None:
         ("script", "头发", "頭髮"),
         ("script", "面条", "麵條"),
         ("script", "臺灣", "台灣"),
+        ("script", "卸粧棉", "卸妝棉"),
         ("plural", "shoes", "shoe"),
         ("plural", "knives", "knife"),
         ("plural", "toothbrushes", "toothbrush"),

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from batag.pages.cleaning import SIGNS
-from batag.segmentation.variants import simplified_of
+from batag.segmentation.variants import looked_up_as
 from batag.terms.plural import singular
 
 MARK = "*"
@@ -147,7 +147,7 @@ class _Folded(dict[int, str]):
         else:
             plain = unicodedata.normalize("NFKC", character).lower()
             base = unicodedata.normalize("NFKD", plain)[:1]
-            self[code] = base if base.isascii() and base.isalpha() else simplified_of().get(plain, plain)
+            self[code] = base if base.isascii() and base.isalpha() else looked_up_as().get(plain, plain)
         return self[code]
 
 

@@ -10,7 +10,7 @@ import rjieba
 from numpy.typing import NDArray
 
 from batag.segmentation.segmenter import LATIN_KATAKANA_AND_EMOJI, Segmenter
-from batag.segmentation.variants import simplified_of
+from batag.segmentation.variants import looked_up_as
 
 _SHORT = 32
 
@@ -49,13 +49,13 @@ def simplify(text: str) -> str:
 @cache
 def _codes() -> dict[int, str]:
     """The mapping as a dict, which is faster for short texts."""
-    return {ord(traditional): simplified for traditional, simplified in simplified_of().items()}
+    return {ord(traditional): simplified for traditional, simplified in looked_up_as().items()}
 
 
 @cache
 def _table() -> NDArray[np.uint32]:
     """The Simplified form of every code point as an array, which is faster for long texts."""
     table = np.arange(0x110000, dtype=np.uint32)
-    for traditional, simplified in simplified_of().items():
+    for traditional, simplified in looked_up_as().items():
         table[ord(traditional)] = ord(simplified)
     return table

@@ -23,6 +23,12 @@ def simplified_of() -> dict[str, str]:
 
 
 @cache
+def looked_up_as() -> dict[str, str]:
+    """The form in which characters are looked up in Chinese dictionaries and lists: Simplified, and 粧 as 妝."""
+    return simplified_of() | {"粧": "妆"}
+
+
+@cache
 def traditional_only() -> frozenset[str]:
     """Characters that do not occur in Simplified text."""
     return frozenset(simplified_of())

@@ -15,7 +15,7 @@ from batag.terms.scripts import one_script
 from batag.terms.signs import no_accents, no_apostrophes, one_case, one_sign, one_space, one_width
 
 Rule = Callable[[str], str]
-VERSION = 1
+VERSION = 2
 """The version of the rules; keys in a file are those of one version."""
 PLURAL = "plural"
 RULES: dict[str, tuple[str, Rule]] = {

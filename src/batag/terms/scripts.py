@@ -9,7 +9,7 @@ from opencc import OpenCC
 _OTHERS = re.compile("[^\u3400-\u4dbf\u4e00-\u9fff]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
-_SAME = str.maketrans("臺檯枱裏峯羣綫牀着麪溼汙脣喫爲衆盃麽鷄么苧", "台台台裡峰群線床著麵濕污唇吃為眾杯麼雞麼薴")
+_SAME = str.maketrans("臺檯枱裏峯羣綫牀着麪溼汙脣喫爲衆盃麽鷄么苧粧", "台台台裡峰群線床著麵濕污唇吃為眾杯麼雞麼薴妝")
 """Two forms of one character that are both used in Traditional text."""
 _SHOWN = {"zh-Hans": "t2s", "ja": "t2jp"}
 
