@@ -18,7 +18,7 @@ _OWN = Path(lexicon.__file__).parent
 def test_every_kind_and_every_wider_kind_is_an_entry() -> None:
     broader, ids = read_broader(_OWN), {entry.id for entry in read_lexicon().entries if entry.kind == GOODS}
     assert broader
-    assert {*broader, *broader.values()} <= ids
+    assert {*broader, *(wider.id for wider in broader.values())} <= ids
 
 
 def taxonomy_of(folder: Path, *paths: str) -> Terms:
@@ -43,9 +43,36 @@ def test_a_category_of_its_own_below_the_wider_one_is_kept(tmp_path: Path) -> No
     assert match.id == "Animals > Live Animals > Puppies"
 
 
+@pytest.mark.parametrize("text", ["bottle brush", "奶瓶刷", "哺乳びんブラシ"])
+def test_what_belongs_to_a_wider_kind_gets_the_category_above(tmp_path: Path, text: str) -> None:
+    match = (
+        taxonomy_of(tmp_path, "Baby", "Baby > Feeding", "Baby > Feeding > Baby Bottles").meaning(text, label="goods").category
+    )
+    assert match is not None
+    assert (match.id, match.by) == ("Baby > Feeding", "broader")
+
+
+def test_a_shops_own_category_is_kept_wherever_it_is(tmp_path: Path) -> None:
+    paths = ["Baby", "Baby > Feeding", "Baby > Feeding > Baby Bottles", "Cleaning", "Cleaning > Bottle Brushes"]
+    match = taxonomy_of(tmp_path, *paths).meaning("bottle brush", label="goods").category
+    assert match is not None
+    assert match.id == "Cleaning > Bottle Brushes"
+
+
+def test_a_line_says_whether_its_kinds_only_belong_to_the_wider_one(tmp_path: Path) -> None:
+    (tmp_path / BROADER).write_text("# comment\n\na = b, c\n^a = d\n", encoding="utf-8")
+    assert read_broader(tmp_path) == {"b": ("a", False), "c": ("a", False), "d": ("a", True)}
+
+
 @pytest.mark.parametrize(
     ("line", "says"),
-    [("puppy", "is no line"), ("= puppy", "is no line"), ("a = b\nc = b", "two wider kinds"), ("a = b\nb = a", "than itself")],
+    [
+        ("puppy", "is no line"),
+        ("= puppy", "is no line"),
+        ("^ = puppy", "is no line"),
+        ("a = b\nc = b", "two wider kinds"),
+        ("a = b\nb = a", "than itself"),
+    ],
 )
 def test_a_line_that_cannot_be_is_named(tmp_path: Path, line: str, says: str) -> None:
     (tmp_path / BROADER).write_text(line + "\n", encoding="utf-8")

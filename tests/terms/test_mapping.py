@@ -13,10 +13,11 @@ from batag.errors import UsageError
 from batag.pages.page import Page, Tag
 from batag.terms.coverage import cover
 from batag.terms.forms import collect_forms
-from batag.terms.mapping import Match
 from batag.terms.sources import import_taxonomy
 from batag.terms.synonyms import parse_synonyms
+from batag.terms.taxonomy import build_taxonomy
 from batag.terms.terms import Terms
+from batag.terms.voting import Match
 
 
 @cache
@@ -135,6 +136,51 @@ def test_a_shops_own_table_is_mapped_too(tmp_path: Path) -> None:
         found = own.meaning(text, label="goods").category
         assert found is not None
         assert found.id == "8"
+
+
+# Names that agree, and names that are alone
+
+
+def mapped(text: str, *rows: tuple[str, str, tuple[str, str]]) -> Match | None:
+    """The category in a taxonomy in English and Chinese."""
+    own = Terms(taxonomy=build_taxonomy(rows, source="shopify", version="1", languages=["en", "zh-Hant"]))
+    return own.meaning(text, label="goods").category
+
+
+_DECOR = (
+    ("1", "", ("Decor", "裝飾")),
+    ("2", "1", ("Bird Feeders", "喂鳥器")),
+    ("3", "1", ("Birdhouses", "鳥屋")),
+)
+_PARTS = (
+    ("1", "", ("Hardware", "五金")),
+    ("2", "1", ("Electrical Supplies", "電氣用品")),
+    ("3", "", ("Electronics", "電子產品")),
+    ("4", "3", ("Transistors", "電晶體")),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "by"),
+    [("bird feeder", "2", "name"), ("bird house", "2", "synonym"), ("birdhouse", "3", "name"), ("鳥屋", "3", "name")],
+)
+def test_a_name_that_is_a_category_itself_leads_there(text: str, id: str, by: str) -> None:
+    match = mapped(text, *_DECOR)
+    assert match is not None
+    assert (match.id, match.by) == (id, by)
+
+
+@pytest.mark.parametrize("text", ["transistor", "電晶體", "三极管"])
+def test_a_category_that_english_and_another_language_name_counts_more_than_a_wider_one(text: str) -> None:
+    match = mapped(text, *_PARTS)
+    assert match is not None
+    assert match.id == "4"
+
+
+def test_but_a_translation_alone_does_not() -> None:
+    match = mapped("transistor", *_PARTS[:3], ("4", "3", ("Vacuum Tubes", "電晶體")))
+    assert match is not None
+    assert (match.id, match.by) == ("2", "broader")
 
 
 # The share that is mapped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from batag.terms.lexicon import BRAND, FEATURE, GOODS, Entry
-from batag.terms.mapping import Match
+from batag.terms.voting import Match
 
 _LABELS = {
     BRAND: "brand brands maker manufacturer company 品牌 廠牌 厂牌 ブランド メーカー",

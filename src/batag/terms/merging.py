@@ -11,8 +11,8 @@ from itertools import combinations, pairwise
 from batag.terms.forms import Form
 from batag.terms.key import match_key
 from batag.terms.lexicon import BRAND
-from batag.terms.mapping import NAME, SYNONYM
 from batag.terms.meaning import kind_of_label
+from batag.terms.voting import NAME, SYNONYM
 
 COLUMN, PAGES, SPELLING, CATEGORY = "column", "pages", "spelling", "category"
 _MOST_IN_GROUP = 6

@@ -15,11 +15,17 @@ _BRACKETS = re.compile(r"\s*[(（\[][^)）\]]*[)）\]]")
 _PARTICLES = re.compile("(?<=[\u3041-\u30ff\u3400-\u9fff])[用の的](?=[\u3041-\u30ff\u3400-\u9fff])")
 
 
+def list_of(name: str) -> list[str]:
+    """What a name lists, without brackets: `Shoes & Boots` lists two kinds."""
+    plain = _BRACKETS.sub("", name).strip() or name
+    return [part for part in _BETWEEN.split(plain) if part]
+
+
 def parts_of(name: str) -> dict[str, bool]:
     """The name itself, then the name without brackets, what it lists, and what it lists with the words they share. The value
     says whether it is a name by itself: the pens of `Pen & Pencil Cases` are not."""
     plain = _BRACKETS.sub("", name).strip() or name
-    parts = [part for part in _BETWEEN.split(plain) if part]
+    parts = list_of(name)
     found = [name, plain, without_particles(plain)]
     if len(plain) == 1 and not plain.isascii():
         found.append(f"{plain}子")

@@ -17,8 +17,11 @@ from batag.terms.limits import read_limited
 from batag.terms.parts import ends_of, parts_of
 
 FORMAT = 1
+SHOP = "shop"
+"""The source of a shop's own table."""
 _FIRST = "# batag taxonomy "
 _TAB, _BAR, _VAGUE = "\t", "|", "?"
+_ABOVE = " > "
 _CLEAR, _HIGH = 0.25, 3
 _AGAIN = "Import the taxonomy again: batag terms import"
 
@@ -42,6 +45,11 @@ class Taxonomy:
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy in another process has nothing that can be made from the rest."""
         return Taxonomy, (self.source, self.version, self.languages, self.parents, self.names, self.whole, self.parts)
+
+    @property
+    def is_original(self) -> bool:
+        """Whether no name is a translation: those of a shop's own table, or of an English taxonomy alone."""
+        return self.source == SHOP or self.languages == ("en",)
 
     @cached_property
     def depths(self) -> dict[str, int]:
@@ -76,7 +84,19 @@ class Taxonomy:
 
     def path(self, id: str, language: str = "en") -> str:
         """The names from the top down, as `Apparel > Shoes`."""
-        return " > ".join(reversed([self.name(each, language) for each in self.ancestors(id)]))
+        return _ABOVE.join(reversed([self.name(each, language) for each in self.ancestors(id)]))
+
+    def at(self, path: str) -> str | None:
+        """The category with this English path, if there is one."""
+        id: str | None = ""
+        for name in path.split(_ABOVE):
+            id = None if id is None else self._below.get((id, name))
+        return id
+
+    @cached_property
+    def _below(self) -> dict[tuple[str, str], str]:
+        """The categories by parent and English name."""
+        return {(parent, self.name(id)): id for id, parent in self.parents.items()} if "en" in self.languages else {}
 
 
 def build_taxonomy(

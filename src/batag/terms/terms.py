@@ -12,11 +12,12 @@ from batag.pages.languages import check_language
 from batag.pages.page import Tag
 from batag.terms.key import both_keys, match_keys
 from batag.terms.lexicon import ANY, BRAND, GOODS, PROMO, Entry, Found, Lexicon, read_lexicon
-from batag.terms.mapping import Mapping, Match
+from batag.terms.mapping import Mapping
 from batag.terms.meaning import Meaning, kind_of_label
 from batag.terms.scripts import shown_in
 from batag.terms.synonyms import Synonyms, read_synonyms
 from batag.terms.taxonomy import Taxonomy, read_taxonomy
+from batag.terms.voting import Match
 
 SYNONYMS, LEXICON, KEY, STOP = "synonyms", "lexicon", "key", "stop"
 _REMEMBERED = 200_000

@@ -14,7 +14,8 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from batag.terms.key import VERSION, match_keys
-from batag.terms.lexicon.broader import read_broader
+from batag.terms.lexicon.anchors import read_anchors
+from batag.terms.lexicon.broader import Wider, read_broader
 from batag.terms.lexicon.entry import ANY, BRAND, COLUMNS, GOODS, NO_NAMES, Entry, Row, read_rows, unmarked
 
 KEYS = "keys.txt"
@@ -126,13 +127,22 @@ class Lexicon:
         cells = _cells_of(entry.kind, self._keys[self._places[entry.kind, entry.id]])
         return [(language, key) for language, keys in cells for key in keys]
 
-    def wider(self, entry: Entry) -> Entry | None:
-        """The wider kind of goods that a kind is one of, if the list of wider kinds names it."""
-        number = self._places.get((GOODS, self._broader.get(entry.id, "")))
-        return None if number is None else self.entry(number)
+    def wider(self, entry: Entry) -> tuple[Entry, bool] | None:
+        """The wider kind of goods of a kind, if the list of wider kinds names it, and whether the kind only belongs to it."""
+        found = self._broader.get(entry.id)
+        number = None if found is None else self._places.get((GOODS, found.id))
+        return None if found is None or number is None else (self.entry(number), found.beside)
+
+    def anchor(self, entry: Entry) -> str | None:
+        """The English path of the category that is written down for a kind of goods."""
+        return self._anchors.get(entry.id)
 
     @cached_property
-    def _broader(self) -> dict[str, str]:
+    def _anchors(self) -> dict[str, str]:
+        return read_anchors(self._folder)
+
+    @cached_property
+    def _broader(self) -> dict[str, Wider]:
         return read_broader(self._folder)
 
     @cached_property

@@ -8,6 +8,7 @@ from itertools import chain
 from batag.errors import InputError
 from batag.settings import settings
 from batag.terms.sources.listing import Listing
+from batag.terms.taxonomy import SHOP
 
 _PATH = frozenset(
     ["path", "category", "categories", "分類", "分类", "類別", "类别", "カテゴリ", "カテゴリー", "fullpath", "full_path"]
@@ -27,7 +28,7 @@ def is_mine(lines: Sequence[str]) -> bool:
 
 def read(lines: Sequence[str], where: str) -> Listing:
     """The categories of a table; those above that are not listed are added. Without ids the path is the id."""
-    found = Listing(where, "shop")
+    found = Listing(where, SHOP)
     rows = _rows(lines, where)
     if (line := next(rows, None)) is None:
         return found
