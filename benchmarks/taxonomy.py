@@ -28,7 +28,7 @@ from batag.terms.taxonomy import Taxonomy
 from batag.terms.terms import Terms
 
 FILES = {"en": "en", "ja": "ja", "zh-Hant": "zh-TW", "zh-Hans": "zh-CN"}
-SAMPLE, WORDS, SEED = 200, 500, 20261120
+SAMPLE, WORDS, SEED = 200, 500, 20261121
 
 
 def alone(terms: Terms, goods: list[Entry], language: str) -> tuple[dict[str, Meaning], dict[str, Any]]:
