@@ -108,16 +108,19 @@ def test_what_needs_the_extra_names_it(arguments: tuple[str, ...], pages: Path, 
 @pytest.mark.long
 def test_the_bundle_of_the_demo_tags_as_it_did_there(batag: Run, tmp_path: Path) -> None:
     demo = tmp_path / "demo"
-    small = ("encoder.width=32", "encoder.depth=1", "encoder.heads=2", "encoder.inner=64", "training.epochs=3")
-    settings = [part for setting in small for part in ("--set", setting)]  # the input is the default recipe's
-    done = batag("demo", "--out", demo, "--pages", 60, *settings)
+    done = batag("demo", "--out", demo, "--pages", 80, "--minutes", 0.3)
     assert done.returncode == 0, done.stderr
-    done = run(COMMAND, "tag", demo / "bat", demo / "tagged.jsonl", "-o", tmp_path / "again.jsonl", "--json")
+    done = batag("tag", demo / "shop", demo / "shop.csv", "-o", tmp_path / "there.jsonl", "--engine", "torch", "--json")
+    assert json.loads(done.stdout)["engine"] == "torch", done.stderr
+    done = run(COMMAND, "tag", demo / "shop", demo / "shop.csv", "-o", tmp_path / "again.jsonl", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["engine"] == "onnx"
     there, here = (
-        {row["id"]: row for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())}
-        for path in (demo / "tagged.jsonl", tmp_path / "again.jsonl")
+        [json.loads(line)["tags"] for line in path.read_text(encoding="utf-8").splitlines()]
+        for path in (tmp_path / "there.jsonl", tmp_path / "again.jsonl")
     )
-    assert {row["language"] for row in here.values() if row["tags"]} == {"zh-Hant", "ja", "en"}
-    assert {name: row["tags"] for name, row in here.items()} == {name: row["tags"] for name, row in there.items()}
+    assert any(here)
+    places = [
+        [[(tag["field"], tag["start"], tag["end"], tag["label"]) for tag in tags] for tags in rows] for rows in (there, here)
+    ]
+    assert places[0] == places[1]

@@ -114,7 +114,7 @@ def test_training_from_a_bundle_begins_where_it_was(tmp_path: Path) -> None:
                 for one, two in tags
             )
         )
-    assert found[1] > 0.8 * found[0] > 0
+    assert found[1] > 0.7 * found[0] > 0
 
 
 def test_old_pages_that_are_gone_or_changed_are_one_clear_error_that_can_be_avoided(tmp_path: Path, new: Path) -> None:

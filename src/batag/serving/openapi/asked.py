@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from batag.pages.fields import STANDARD_FIELDS
 from batag.settings import settings
 
 Schema = dict[str, Any]
@@ -32,6 +33,7 @@ def page() -> Schema:
                 "type": ["object", "null"],
                 "description": "Further fields, such as specs.",
                 "maxProperties": settings.max_page_fields - 2,
+                "propertyNames": {"minLength": 1},
                 "additionalProperties": text,
             },
         },
@@ -40,8 +42,15 @@ def page() -> Schema:
             {"required": [name], "properties": {name: kind}}
             for name, kind in (("title", written), ("description", written), ("fields", filled))
         ],
+        "allOf": [{"not": _twice(name, written)} for name in STANDARD_FIELDS],
         "examples": [BOOTS, COAT],
     }
+
+
+def _twice(name: str, written: Schema) -> Schema:
+    """A page with a field both by its own key and among the further ones."""
+    further: Schema = {"type": "object", "required": [name], "properties": {name: {"not": {"type": "null"}}}}
+    return {"required": [name, "fields"], "properties": {name: written, "fields": further}}
 
 
 def _language() -> Schema:
