@@ -139,12 +139,12 @@ def _page(given: Any, where: str) -> tuple[Page, str | None]:
     fields = {name: value for name in STANDARD_FIELDS if (value := record.get(name)) is not None}
     own_place = dict.fromkeys(fields, where)
     if (more := record.get("fields")) is not None:
-        others = {name: value for name, value in _object(more, f"{where}.fields").items() if value is not None}
+        if "" in _object(more, f"{where}.fields"):
+            raise Problem("wrong-value", "a field has no name", where=f"{where}.fields", todo="Name it, or leave it out")
+        others = {name: value for name, value in more.items() if value is not None}
         for name in others.keys() & fields.keys():
             todo = "Leave one of them out"
             raise Problem("wrong-value", f"{name} stands twice", where=f"{where}.fields.{name}", todo=todo)
-        if "" in others:
-            raise Problem("wrong-value", "a field has no name", where=f"{where}.fields", todo="Name it, or leave it out")
         fields |= others
         if len(fields) > settings.max_page_fields:
             what = f"a page has at most {settings.max_page_fields} fields"
