@@ -45,6 +45,7 @@ def test_two_names_of_one_script_stay_two_brands() -> None:
 
 def test_a_name_of_goods_and_what_a_person_wrote_are_left_as_they_are() -> None:
     assert "apple" not in brand_synonyms({"Apple": 3}, language="zh-Hant")
+    assert brand_synonyms({"冰箱": 3, "防水": 1}, language="zh-Hant") == {}
     assert brand_synonyms({"大同": 3, "冠軍 Champion": 1}, language="zh-Hant") == {
         "大同": "大同",
         "冠軍": "冠軍",

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from batag.start.names import is_ordinary, listed_names, own_names
+from batag.start.names import is_listed, is_ordinary, listed_names, own_names
 from batag.terms.key import both_keys, match_keys
 from batag.terms.lexicon import BRAND, read_lexicon
 
@@ -42,7 +42,7 @@ def brand_synonyms(brands: Mapping[str, int], *, language: str | None) -> dict[s
 
 def _is_other(name: str) -> bool:
     """Whether the lexicon has goods or features of this name."""
-    if not is_ordinary(name):
+    if is_listed(name) and not is_ordinary(name):
         return False
     (key,), (close,) = both_keys([name])
     return any(found.entry.kind != BRAND for found in read_lexicon().find(key, close=close))
